@@ -1,0 +1,1 @@
+//! The shared suite's drivers and models.

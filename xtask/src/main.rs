@@ -1,0 +1,2 @@
+//! How the project is worked on.
+fn main() {}
