@@ -10,7 +10,8 @@ mod workspace;
 mod write;
 
 pub use confine::{Confinement, confine};
-pub use rights::Rights;
+pub use policy::{AGENT_CONFIG, GIT_INTERNALS, SECRETS};
+pub use rights::{OpenFlags, Operation, Rights, needed};
 pub use workspace::{Opened, RootInfo, Workspace, WorkspaceBuilder};
 pub use write::{
     Backup, Change, Durability, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions, Written,

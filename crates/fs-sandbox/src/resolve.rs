@@ -1,1 +1,352 @@
-//! resolve
+//! The resolver: from a caller's path to a handle, never by way of an ambient name.
+//!
+//! A path is read as text, matched to a root, and opened beneath that root's handle in one call
+//! that follows no link. Whatever that call refuses goes to the walk, which follows links name by
+//! name on handles and says what is wrong; the link-free path that it finds goes to the one call
+//! again. Where the kernel has no such call the walk is the whole resolver.
+
+mod request;
+mod roots;
+mod sys;
+mod walk;
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use cap_std::fs::{Dir, File};
+use fs_core::{Problem, RelPath, Result};
+use rustix::fs::{FileType, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+use crate::resolve::request::Request;
+use crate::resolve::walk::{Walk, is_kernels};
+use crate::rights::Rights;
+use crate::workspace::Workspace;
+
+pub(crate) use crate::resolve::roots::{Root, Roots, open_ambient};
+
+/// How often a look-up is repeated that another process keeps disturbing.
+const TRIES: u32 = 16;
+
+/// Where a path leads: a directory by its handle, and a name in it.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The root it lies in; the outside is one without a name.
+    pub(crate) root: Arc<Root>,
+    /// The directory that holds the name: for look-ups, not to be listed or synced itself.
+    pub(crate) dir: Dir,
+    /// The name: of the file itself where a link led to it; `.` for the root.
+    pub(crate) name: OsString,
+    /// The link-free path below the root.
+    pub(crate) rel: RelPath,
+    /// What has the name; `None` when nothing has.
+    pub(crate) found: Option<Stat>,
+    /// Whether the path can only name a directory.
+    pub(crate) dir_only: bool,
+}
+
+/// Whether a link that has the last name is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Follow {
+    /// To what it leads to, also when nothing is there.
+    Last,
+    /// No, unless the path ends with a slash: the link itself is meant.
+    No,
+}
+
+/// What happens to directories that are missing on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// `not_found`.
+    Refuse,
+    /// They are made, but not the last name.
+    MakeParents,
+    /// They are made, the last name too.
+    MakeAll,
+}
+
+/// What is opened: the handle with what it is and where.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) handle: OwnedFd,
+    pub(crate) stat: Stat,
+    pub(crate) root: Arc<Root>,
+    pub(crate) rel: RelPath,
+}
+
+impl Place {
+    /// Returns the type of what has the name.
+    pub(crate) fn kind(&self) -> Option<FileType> {
+        self.found.as_ref().map(sys::kind_of)
+    }
+
+    /// Opens the regular file that has the name, to read it.
+    ///
+    /// # Errors
+    /// `not_found`, `is_a_directory`, `not_a_file` (also for a link), `permission_denied`, `io`.
+    pub(crate) fn open_file(&self) -> Result<(File, Stat)> {
+        let handle =
+            sys::open_entry(&self.dir, &self.name, sys::READ).map_err(|errno| match errno {
+                Errno::LOOP => Problem::NotAFile.into(),
+                errno => sys::refusal(errno),
+            })?;
+        let stat = rustix::fs::fstat(&handle)?;
+        check_regular(sys::kind_of(&stat))?;
+        Ok((File::from_std(handle.into()), stat))
+    }
+}
+
+impl Workspace {
+    /// Returns the place that a path leads to, for an operation that needs `need` there.
+    ///
+    /// # Errors
+    /// `invalid_path`, `outside_sandbox`, `denied_by_policy`, `not_found` (of a directory on the
+    /// way), `not_a_directory`, `is_a_directory` (a name with a slash at its end is to be created),
+    /// `permission_denied`, `io`; all with the path.
+    pub(crate) fn locate(&self, path: &str, need: Rights, follow: Follow) -> Result<Place> {
+        self.locate_or_make(path, need, follow, Missing::Refuse)
+    }
+
+    /// Returns the place that a path leads to and makes the directories that are missing above it.
+    ///
+    /// Nothing is made when a name below is forbidden, or when `..` follows a missing directory.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::locate`].
+    pub(crate) fn locate_creating(
+        &self,
+        path: &str,
+        need: Rights,
+        follow: Follow,
+    ) -> Result<Place> {
+        self.locate_or_make(path, need, follow, Missing::MakeParents)
+    }
+
+    /// Returns the place that a path leads to and treats missing directories as told.
+    pub(crate) fn locate_or_make(
+        &self,
+        path: &str,
+        need: Rights,
+        follow: Follow,
+        missing: Missing,
+    ) -> Result<Place> {
+        let place = self.place(path, self.walk(need, follow, missing));
+        let place = place.and_then(|place| {
+            if place.dir_only && place.found.is_none() && follow == Follow::Last {
+                return Err(Problem::IsADirectory.into());
+            }
+            Ok(place)
+        });
+        place.map_err(|error| error.at(path))
+    }
+
+    /// Opens what a path leads to: with [`Rights::READ`], following links.
+    pub(crate) fn open_found(&self, path: &str, wanted: FileType) -> Result<Found> {
+        let walk = self.walk(Rights::READ, Follow::Last, Missing::Refuse);
+        let found = Request::parse(path, walk.roots).and_then(|request| {
+            match self.open_at_once(&request, flags_for(wanted)) {
+                Some(found) => found,
+                None => self.open_by_walk(path, walk, wanted),
+            }
+        });
+        let found = found.and_then(|found| {
+            check_kind(sys::kind_of(&found.stat), wanted)?;
+            Ok(found)
+        });
+        found.map_err(|error| error.at(path))
+    }
+
+    /// Returns whether a caller may know that there is an entry `name` in the directory `rel`.
+    pub(crate) fn is_visible(&self, root: &Root, rel: &RelPath) -> bool {
+        let kernels = rel.names().next().is_some_and(|top| is_kernels(root, top));
+        !kernels
+            && !self
+                .shared()
+                .policy
+                .forbids_name(Rights::READ, rel.as_os_str().as_ref())
+    }
+}
+
+impl Workspace {
+    fn walk(&self, need: Rights, follow: Follow, missing: Missing) -> Walk<'_> {
+        let shared = self.shared();
+        Walk {
+            roots: &shared.roots,
+            policy: &shared.policy,
+            one_filesystem: shared.one_filesystem,
+            need,
+            follow,
+            missing,
+        }
+    }
+
+    fn place(&self, path: &str, walk: Walk<'_>) -> Result<Place> {
+        let request = Request::parse(path, walk.roots)?;
+        if let Some(place) = self.place_at_once(&request, walk) {
+            return Ok(place);
+        }
+        for _ in 0..TRIES {
+            let request = Request::parse(path, walk.roots)?;
+            if let Some(place) = self.confirmed(walk.run(request)?)? {
+                return Ok(place);
+            }
+        }
+        Err(Errno::AGAIN.into())
+    }
+
+    /// Returns the place when no link and no `..` is on the way and nothing is refused.
+    fn place_at_once(&self, request: &Request, walk: Walk<'_>) -> Option<Place> {
+        let rel = self.plain(request, walk.need)?;
+        let name = rel.file_name()?.to_owned();
+        if request.dir_only || walk.one_filesystem {
+            return None;
+        }
+        let dir = self
+            .open_beneath(&request.root, &rel.parent()?, sys::LOOKUP_DIR)
+            .ok()?;
+        let device = rustix::fs::fstat(&dir).ok()?.st_dev;
+        if device != request.root.device && sys::is_kernel_made(&dir) {
+            return None;
+        }
+        let found = match sys::stat_entry(&dir, &name) {
+            Ok(stat) if walk.follow == Follow::Last && is_link(&stat) => return None,
+            Ok(stat) => Some(stat),
+            Err(Errno::NOENT) if walk.missing != Missing::MakeAll => None,
+            Err(_) => return None,
+        };
+        Some(Place {
+            root: Arc::clone(&request.root),
+            dir: sys::into_dir(dir),
+            name,
+            rel,
+            found,
+            dir_only: false,
+        })
+    }
+
+    /// Opens the way of a request as it stands, when no link and no `..` is on it.
+    ///
+    /// `None` leaves it to the walk: to follow a link, or to say what is wrong.
+    fn open_at_once(&self, request: &Request, flags: OFlags) -> Option<Result<Found>> {
+        let rel = self.plain(request, Rights::READ)?;
+        let listing = flags.contains(OFlags::DIRECTORY);
+        if request.dir_only && !listing {
+            return None;
+        }
+        let handle = self.open_beneath(&request.root, &rel, flags).ok()?;
+        let stat = rustix::fs::fstat(&handle).ok()?;
+        if stat.st_dev != request.root.device && sys::is_kernel_made(&handle) {
+            return None;
+        }
+        Some(Ok(Found {
+            handle,
+            stat,
+            root: Arc::clone(&request.root),
+            rel,
+        }))
+    }
+
+    fn open_by_walk(&self, path: &str, walk: Walk<'_>, wanted: FileType) -> Result<Found> {
+        for _ in 0..TRIES {
+            let place = walk.run(Request::parse(path, walk.roots)?)?;
+            let Some(kind) = place.kind() else {
+                return Err(Problem::NotFound.into());
+            };
+            check_kind(kind, wanted)?;
+            match self.open_place(&place, flags_for(wanted)) {
+                Ok(handle) => {
+                    return Ok(Found {
+                        stat: rustix::fs::fstat(&handle)?,
+                        handle,
+                        root: place.root,
+                        rel: place.rel,
+                    });
+                }
+                Err(Errno::LOOP | Errno::NOTDIR | Errno::AGAIN) => {}
+                Err(errno) => return Err(sys::refusal(errno)),
+            }
+        }
+        Err(Errno::AGAIN.into())
+    }
+
+    /// Opens what a walk has found: beneath the root where the kernel can, else in its directory.
+    fn open_place(&self, place: &Place, flags: OFlags) -> Result<OwnedFd, Errno> {
+        match self.open_beneath(&place.root, &place.rel, flags) {
+            Err(Errno::NOSYS) => sys::open_entry(&place.dir, &place.name, flags),
+            opened => opened,
+        }
+    }
+
+    /// Returns the place with its directory opened beneath the root, or `None` when another process
+    /// has changed the way since the walk.
+    fn confirmed(&self, mut place: Place) -> Result<Option<Place>> {
+        let parent = place.rel.parent().unwrap_or_default();
+        match self.open_beneath(&place.root, &parent, sys::LOOKUP_DIR) {
+            Ok(dir) => place.dir = sys::into_dir(dir),
+            Err(Errno::NOSYS) => {}
+            Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::AGAIN) => return Ok(None),
+            Err(errno) => return Err(sys::refusal(errno)),
+        }
+        Ok(Some(place))
+    }
+
+    /// Returns the way of a request as a real path, if it is one and nothing on it is refused.
+    fn plain(&self, request: &Request, need: Rights) -> Option<RelPath> {
+        let shared = self.shared();
+        let rel = request
+            .plain()
+            .filter(|_| request.root.rights.contains(need))?;
+        let kernels = rel
+            .names()
+            .next()
+            .is_some_and(|top| is_kernels(&request.root, top));
+        (!kernels && !shared.policy.forbids(need, &rel)).then_some(rel)
+    }
+
+    /// Opens a link-free path beneath a root in one call; `NOSYS` where the kernel has no such call.
+    fn open_beneath(&self, root: &Root, rel: &RelPath, flags: OFlags) -> Result<OwnedFd, Errno> {
+        let shared = self.shared();
+        if shared.no_openat2.load(Ordering::Relaxed) {
+            return Err(Errno::NOSYS);
+        }
+        let extra = match shared.one_filesystem {
+            true => ResolveFlags::NO_XDEV,
+            false => ResolveFlags::empty(),
+        };
+        let opened = sys::open_beneath(&root.dir, rel.as_path(), flags, extra);
+        if matches!(opened, Err(Errno::NOSYS | Errno::PERM)) && !sys::has_openat2(&root.dir) {
+            shared.no_openat2.store(true, Ordering::Relaxed);
+            return Err(Errno::NOSYS);
+        }
+        opened
+    }
+}
+
+fn flags_for(wanted: FileType) -> OFlags {
+    match wanted {
+        FileType::Directory => sys::LIST,
+        _ => sys::READ,
+    }
+}
+
+fn is_link(stat: &Stat) -> bool {
+    sys::kind_of(stat) == FileType::Symlink
+}
+
+fn check_kind(kind: FileType, wanted: FileType) -> Result<()> {
+    match wanted {
+        FileType::Directory if kind == FileType::Directory => Ok(()),
+        FileType::Directory => Err(Problem::NotADirectory.into()),
+        _ => check_regular(kind),
+    }
+}
+
+fn check_regular(kind: FileType) -> Result<()> {
+    match kind {
+        FileType::RegularFile => Ok(()),
+        FileType::Directory => Err(Problem::IsADirectory.into()),
+        _ => Err(Problem::NotAFile.into()),
+    }
+}

@@ -1,20 +1,73 @@
-//! The workspace and its operations.
+//! The workspace and its operations on whole files and directories.
 
+use std::ffi::OsStr;
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{Dir, File};
-use fs_core::{Entry, ListOptions, Listing, ReadOptions, RelPath, Result, Window};
+use fs_core::{
+    Entry, EntryKind, Error, IndexCache, ListOptions, Listing, Problem, ReadOptions, RelPath,
+    Result, Window,
+};
+use rustix::fs::{AtFlags, FileType, Mode, Stat};
+use rustix::io::Errno;
 
-use crate::rights::Rights;
+use crate::lock::FileLocks;
+use crate::policy::Policy;
+use crate::resolve::{Follow, Missing, Place, Root, Roots};
+use crate::rights::{OpenFlags, Operation, Rights, needed};
 use crate::write::{Durability, HardLinks};
 
 /// The roots an agent may touch, with their rights; cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Workspace {}
+///
+/// Paths come as text: relative ones lie in the first root, `NAME:path` in the root of that name,
+/// absolute ones in the root that holds them.
+///
+/// ```
+/// # let dir = tempfile::tempdir().unwrap();
+/// # std::fs::create_dir(dir.path().join("src")).unwrap();
+/// use fs_sandbox::{Rights, Workspace};
+///
+/// let workspace = Workspace::builder()
+///     .root("project", dir.path(), Rights::READ | Rights::EDIT)
+///     .deny("*.pem")
+///     .build()?;
+/// workspace.open_dir("src")?;
+/// let refused = workspace.open("../etc/passwd").unwrap_err();
+/// assert_eq!(refused.code(), "outside_sandbox");
+/// # Ok::<(), fs_core::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Workspace(Arc<Shared>);
+
+/// What the clones of a workspace share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) roots: Roots,
+    pub(crate) policy: Policy,
+    pub(crate) one_filesystem: bool,
+    /// Set once the kernel has shown that it cannot open beneath a directory in one call.
+    pub(crate) no_openat2: AtomicBool,
+    hard_links: HardLinks,
+    durability: Durability,
+    locks: FileLocks,
+    index: IndexCache,
+}
 
 /// Builds a workspace.
 #[derive(Debug, Default)]
-pub struct WorkspaceBuilder {}
+pub struct WorkspaceBuilder {
+    roots: Vec<(String, PathBuf, Rights)>,
+    outside: Rights,
+    deny: Vec<String>,
+    deny_edit: Vec<String>,
+    hard_links: HardLinks,
+    one_filesystem: bool,
+    durability: Durability,
+}
 
 /// A root as front ends show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,44 +96,95 @@ pub struct Opened {
 }
 
 impl WorkspaceBuilder {
-    /// Adds a root.
+    /// Adds a root: the directory at `path`, called `name` in `NAME:path`.
+    ///
+    /// Of roots that lie in each other the innermost decides alone. Relative paths lie in the root
+    /// that was added first. A relative `path` is taken from the current directory once, by
+    /// [`WorkspaceBuilder::build`].
     #[must_use]
-    pub fn root(self, _name: &str, _path: &Path, _rights: Rights) -> Self {
+    pub fn root(mut self, name: &str, path: &Path, rights: Rights) -> Self {
+        self.roots.push((name.to_owned(), path.to_owned(), rights));
         self
     }
+
     /// Sets the rights for paths in no root; none by default.
+    ///
+    /// With any right the whole disk is walked like a root, under the deny rules; a path that
+    /// climbs out of a root by `..` or by a link goes on there.
     #[must_use]
-    pub fn outside(self, _rights: Rights) -> Self {
+    pub fn outside(mut self, rights: Rights) -> Self {
+        self.outside = rights;
         self
     }
+
     /// Adds a glob of names that do not exist for callers.
+    ///
+    /// Globs are written as in a `.gitignore` file: without a slash they match at any depth, else
+    /// from the top of a root; `*` stops at a slash, `**` does not; there is no `!`. They are
+    /// compared without regard to case and normal form, with the real path and with every directory
+    /// above it. Unlike git, `dir/**` covers `dir` itself, which could be swapped otherwise.
     #[must_use]
-    pub fn deny(self, _glob: &str) -> Self {
+    pub fn deny(mut self, glob: &str) -> Self {
+        self.deny.push(glob.to_owned());
         self
     }
-    /// Adds a glob of names that are read-only.
+
+    /// Adds a glob of names that are read-only; see [`WorkspaceBuilder::deny`] for the globs.
     #[must_use]
-    pub fn deny_edit(self, _glob: &str) -> Self {
+    pub fn deny_edit(mut self, glob: &str) -> Self {
+        self.deny_edit.push(glob.to_owned());
         self
     }
-    /// Sets what happens to other names of a file.
+
+    /// Sets what happens to other names of a file; they keep the old bytes by default.
     #[must_use]
-    pub fn hard_links(self, _policy: HardLinks) -> Self {
+    pub fn hard_links(mut self, policy: HardLinks) -> Self {
+        self.hard_links = policy;
         self
     }
-    /// Refuses paths that cross into another file system.
+
+    /// Refuses paths that cross into another mount as `outside_sandbox`; off by default.
     #[must_use]
-    pub fn one_filesystem(self, _on: bool) -> Self {
+    pub fn one_filesystem(mut self, on: bool) -> Self {
+        self.one_filesystem = on;
         self
     }
-    /// Sets the durability.
+
+    /// Sets the durability; the file is synced by default.
     #[must_use]
-    pub fn durability(self, _durability: Durability) -> Self {
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
         self
     }
+
     /// Opens the roots.
+    ///
+    /// # Errors
+    /// `invalid_argument` for field `root` (none, a name twice, a name with `/` or `:`), `deny` or
+    /// `deny_edit`; `not_found`, `not_a_directory`, `permission_denied` and `denied_by_policy` (a
+    /// file system of the kernel) with a root's path as configured.
     pub fn build(self) -> Result<Workspace> {
-        todo!()
+        check_names(&self.roots)?;
+        let roots = self.roots.iter();
+        let named = roots.map(|(name, path, rights)| Root::open(Some(name), path, *rights));
+        let named = named.map(|root| root.map(Arc::new));
+        let outside = match self.outside {
+            Rights::NONE => None,
+            rights => Some(Arc::new(Root::open(None, Path::new("/"), rights)?)),
+        };
+        Ok(Workspace(Arc::new(Shared {
+            roots: Roots {
+                named: named.collect::<Result<_>>()?,
+                outside,
+            },
+            policy: Policy::new(&self.deny, &self.deny_edit)?,
+            one_filesystem: self.one_filesystem,
+            no_openat2: AtomicBool::new(false),
+            hard_links: self.hard_links,
+            durability: self.durability,
+            locks: FileLocks::default(),
+            index: IndexCache::new(),
+        })))
     }
 }
 
@@ -89,40 +193,217 @@ impl Workspace {
     pub fn builder() -> WorkspaceBuilder {
         WorkspaceBuilder::default()
     }
-    /// Returns the roots in the order of the command line.
+
+    /// Returns the roots in the order in which they were added.
     pub fn roots(&self) -> Vec<RootInfo> {
-        todo!()
+        let roots = self.0.roots.named.iter();
+        let infos = roots.map(|root| RootInfo {
+            name: root.name.clone().unwrap_or_default(),
+            path: root.path.clone(),
+            real_path: root.real_path.clone(),
+            rights: root.rights,
+        });
+        infos.collect()
     }
-    /// Opens a regular file for reading.
-    pub fn open(&self, _path: &str) -> Result<Opened> {
-        todo!()
+
+    /// Opens a regular file for reading; links are followed while they stay inside.
+    ///
+    /// A FIFO, socket or device is refused at once.
+    ///
+    /// # Errors
+    /// `invalid_path`, `outside_sandbox`, `denied_by_policy`, `not_found`, `not_a_directory`,
+    /// `is_a_directory`, `not_a_file`, `permission_denied`, `io`.
+    pub fn open(&self, path: &str) -> Result<Opened> {
+        let found = self.open_found(path, FileType::RegularFile)?;
+        Ok(Opened {
+            file: File::from_std(found.handle.into()),
+            root: found.root.name.clone(),
+            path: found.rel,
+            size: size_of(&found.stat),
+        })
     }
-    /// Opens a directory for listing.
-    pub fn open_dir(&self, _path: &str) -> Result<Dir> {
-        todo!()
+
+    /// Opens a directory for listing; links are followed while they stay inside.
+    ///
+    /// What is opened below the handle is not checked by the workspace any more.
+    ///
+    /// # Errors
+    /// `invalid_path`, `outside_sandbox`, `denied_by_policy`, `not_found`, `not_a_directory`,
+    /// `permission_denied`, `io`.
+    pub fn open_dir(&self, path: &str) -> Result<Dir> {
+        let found = self.open_found(path, FileType::Directory)?;
+        Ok(Dir::from(found.handle))
     }
+
     /// Reads a window of a file.
-    pub fn read(&self, _path: &str, _options: &ReadOptions) -> Result<Window> {
-        todo!()
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open`] and of [`fs_core::read_window`].
+    pub fn read(&self, path: &str, options: &ReadOptions) -> Result<Window> {
+        let opened = self.open(path)?;
+        let window = fs_core::read_window(&opened.file, options, Some(self.index()));
+        window.map_err(|error| error.at(path))
     }
-    /// Returns what the path names; a link is a link.
-    pub fn stat(&self, _path: &str) -> Result<Entry> {
-        todo!()
+
+    /// Returns what the path names; a link is a link, unless a slash follows it.
+    ///
+    /// # Errors
+    /// `invalid_path`, `outside_sandbox`, `denied_by_policy`, `not_found`, `not_a_directory`,
+    /// `permission_denied`, `io`.
+    pub fn stat(&self, path: &str) -> Result<Entry> {
+        let need = needed(Operation::Stat, OpenFlags::NONE);
+        let place = self.locate(path, need, Follow::No)?;
+        let entry = entry_of(&place);
+        entry.ok_or_else(|| Error::from(Problem::NotFound).at(path))
     }
-    /// Lists a directory.
-    pub fn list(&self, _path: &str, _options: &ListOptions) -> Result<Listing> {
-        todo!()
+
+    /// Lists a directory; denied names are not there, links are links.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open_dir`], and `cancelled`.
+    pub fn list(&self, path: &str, options: &ListOptions) -> Result<Listing> {
+        let found = self.open_found(path, FileType::Directory)?;
+        let dir = Dir::from(found.handle);
+        let mut visible = |name: &OsStr, _: EntryKind| {
+            let entry = found.rel.join(name);
+            entry.is_ok_and(|entry| self.is_visible(&found.root, &entry))
+        };
+        let listing = fs_core::list(&dir, options, &mut visible);
+        listing.map_err(|error| error.at(path))
     }
+
     /// Creates a directory.
-    pub fn create_dir(&self, _path: &str) -> Result<()> {
-        todo!()
+    ///
+    /// # Errors
+    /// `already_exists` when anything has the name, a dangling link too; else those of
+    /// [`Workspace::stat`].
+    pub fn create_dir(&self, path: &str) -> Result<()> {
+        let need = needed(Operation::CreateDir, OpenFlags::NONE);
+        let place = self.locate(path, need, Follow::No)?;
+        let made = match place.found {
+            Some(_) => Err(Problem::AlreadyExists.into()),
+            None => make_dir(&place),
+        };
+        made.map_err(|error| error.at(path))
     }
-    /// Creates a directory and its parents.
-    pub fn create_dir_all(&self, _path: &str) -> Result<()> {
-        todo!()
+
+    /// Creates a directory and its parents; one that is there is left as it is.
+    ///
+    /// # Errors
+    /// `already_exists` when the name is that of something else, `not_a_directory` when a parent's
+    /// is; else those of [`Workspace::stat`].
+    pub fn create_dir_all(&self, path: &str) -> Result<()> {
+        let need = needed(Operation::CreateDir, OpenFlags::NONE);
+        let place = self.locate_or_make(path, need, Follow::Last, Missing::MakeAll)?;
+        match place.kind() {
+            Some(FileType::Directory) => Ok(()),
+            _ => Err(Error::from(Problem::AlreadyExists).at(path)),
+        }
     }
-    /// Removes a file or a link.
-    pub fn remove_file(&self, _path: &str) -> Result<()> {
-        todo!()
+
+    /// Removes a file or a link; of a link only the link itself.
+    ///
+    /// # Errors
+    /// `is_a_directory`; else those of [`Workspace::stat`].
+    pub fn remove_file(&self, path: &str) -> Result<()> {
+        let need = needed(Operation::Remove, OpenFlags::NONE);
+        let place = self.locate(path, need, Follow::No)?;
+        let removed = match place.kind() {
+            None => Err(Problem::NotFound.into()),
+            Some(FileType::Directory) => Err(Problem::IsADirectory.into()),
+            Some(_) => unlink(&place),
+        };
+        removed.map_err(|error| error.at(path))
     }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.0
+    }
+
+    /// Returns what happens to the other names of a file unless a call says so.
+    pub(crate) fn hard_link_policy(&self) -> HardLinks {
+        self.0.hard_links
+    }
+
+    /// Returns how sure a write is to outlive a power failure.
+    pub(crate) fn durability(&self) -> Durability {
+        self.0.durability
+    }
+
+    /// Returns the locks of the files that are being changed.
+    pub(crate) fn locks(&self) -> &FileLocks {
+        &self.0.locks
+    }
+
+    /// Returns the line index of large files.
+    pub(crate) fn index(&self) -> &IndexCache {
+        &self.0.index
+    }
+}
+
+impl fmt::Debug for Workspace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Workspace").field(&self.roots()).finish()
+    }
+}
+
+fn check_names(roots: &[(String, PathBuf, Rights)]) -> Result<()> {
+    let refused = |reason: &str| Err(Problem::invalid("root", reason).into());
+    if roots.is_empty() {
+        return refused("none is given, and nothing is allowed without one");
+    }
+    for (index, (name, ..)) in roots.iter().enumerate() {
+        if name.is_empty() || name.contains(['/', ':', '\0']) {
+            return refused("a name is empty or holds `/`, `:` or a NUL");
+        }
+        if roots.iter().take(index).any(|(other, ..)| other == name) {
+            return refused("two have the same name");
+        }
+    }
+    Ok(())
+}
+
+fn make_dir(place: &Place) -> Result<()> {
+    Ok(rustix::fs::mkdirat(
+        &place.dir,
+        &place.name,
+        Mode::from_raw_mode(0o777),
+    )?)
+}
+
+fn unlink(place: &Place) -> Result<()> {
+    match rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty()) {
+        Err(Errno::ISDIR) => Err(Problem::IsADirectory.into()),
+        removed => Ok(removed?),
+    }
+}
+
+fn entry_of(place: &Place) -> Option<Entry> {
+    let stat = place.found.as_ref()?;
+    let kind = match place.kind()? {
+        FileType::Directory => EntryKind::Dir,
+        FileType::RegularFile => EntryKind::File,
+        FileType::Symlink => EntryKind::Link,
+        _ => EntryKind::Other,
+    };
+    Some(Entry {
+        name: place.name.clone(),
+        kind,
+        size: Some(size_of(stat)),
+        modified: modified(stat),
+    })
+}
+
+fn size_of(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or_default()
+}
+
+fn modified(stat: &Stat) -> Option<SystemTime> {
+    let nanos = u32::try_from(stat.st_mtime_nsec).ok()?;
+    let seconds = Duration::from_secs(stat.st_mtime.unsigned_abs());
+    let whole = match stat.st_mtime >= 0 {
+        true => SystemTime::UNIX_EPOCH.checked_add(seconds),
+        false => SystemTime::UNIX_EPOCH.checked_sub(seconds),
+    };
+    whole?.checked_add(Duration::from_nanos(u64::from(nanos)))
 }
