@@ -2,6 +2,8 @@
 
 use crate::encoding::Encoding;
 use crate::error::Result;
+use crate::judge::judge;
+use crate::newline::{Breaks, Unit};
 
 /// The encoding and line-break style of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub struct TextFormat {
 /// The line breaks of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Eol {
-    /// No line break.
+    /// No line break; a lone CR is none.
     None,
     /// Only LF.
     Lf,
@@ -52,7 +54,7 @@ pub enum Fallback {
     /// Nothing: the file is opaque.
     #[default]
     None,
-    /// What the statistics say.
+    /// What the statistics say, if the whole file decodes by it.
     Auto,
     /// This encoding.
     Encoding(Encoding),
@@ -77,38 +79,113 @@ pub enum Shape {
         /// How that was found.
         by: EncodingBy,
     },
-    /// UTF-8 but for some bytes: may be shown with U+FFFD, is edited as opaque bytes.
+    /// UTF-8 but for some bytes (valid multi-byte sequences outnumber them 10 to 1): may be shown
+    /// with U+FFFD, is edited as opaque bytes.
     Lossy {
         /// How many bad sequences there are.
         invalid_bytes: u64,
         /// The offset of the first.
         offset: u64,
     },
-    /// No known encoding; the offset of the first byte that is not UTF-8.
+    /// No known encoding.
     Opaque {
-        /// That offset.
+        /// The offset of the first byte that does not fit the byte order mark's encoding; without
+        /// one, of the first byte that is not UTF-8.
         offset: u64,
     },
-    /// NULs: no text.
+    /// A NUL in the first 8 KiB, and no UTF-16: no text.
     Binary,
 }
 
-/// Finds out what `bytes`, a whole file, are. `declared` is strict (`encoding_mismatch`); a UTF-32
-/// BOM is `not_text`.
-pub fn detect(_bytes: &[u8], _declared: Option<Encoding>, _fallback: Fallback) -> Result<Detected> {
-    todo!()
+/// Finds out what `bytes`, a whole file, are.
+///
+/// The first that decides: a byte order mark; `declared`, strictly; a NUL in the first 8 KiB (UTF-16
+/// when all NULs stand at one parity and the rest looks like text, else binary); strict UTF-8;
+/// UTF-8 with few bad bytes; `fallback`.
+///
+/// ```
+/// use fs_core::{Encoding, EncodingBy, Fallback, Shape, detect};
+/// let found = detect(b"\xEF\xBB\xBFtext\n", None, Fallback::None)?;
+/// assert_eq!(found.bom_bytes, 3);
+/// let by = EncodingBy::Bom;
+/// assert_eq!(found.shape, Shape::Text { encoding: Encoding::UTF_8, by });
+/// # Ok::<(), fs_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `encoding_mismatch` when the bytes do not fit `declared`, or a byte order mark says another
+/// encoding (offset 0); `not_text` for a byte order mark of UTF-32.
+pub fn detect(
+    mut bytes: &[u8],
+    declared: Option<Encoding>,
+    fallback: Fallback,
+) -> Result<Detected> {
+    judge(&mut bytes, declared, fallback)
+}
+
+impl Detected {
+    /// Returns the encoding of strictly valid text.
+    pub fn encoding(&self) -> Option<Encoding> {
+        match self.shape {
+            Shape::Text { encoding, .. } => Some(encoding),
+            Shape::Lossy { .. } | Shape::Opaque { .. } | Shape::Binary => None,
+        }
+    }
+}
+
+impl TextFormat {
+    /// Returns the format of `bytes`, a whole file that [`detect`] found to be text in `encoding`.
+    pub fn of(bytes: &[u8], encoding: Encoding, bom: bool) -> Self {
+        Self {
+            encoding,
+            bom,
+            eol: Eol::of(bytes, encoding),
+        }
+    }
 }
 
 impl Eol {
+    /// Returns the line breaks of `bytes`, with or without their byte order mark, in `encoding`.
+    pub fn of(bytes: &[u8], encoding: Encoding) -> Self {
+        Self::from(Unit::of(encoding).breaks(bytes, false))
+    }
+
     /// Returns `none`, `lf`, `crlf` or `mixed`.
     pub fn name(self) -> &'static str {
-        todo!()
+        match self {
+            Self::None => "none",
+            Self::Lf => "lf",
+            Self::CrLf => "crlf",
+            Self::Mixed => "mixed",
+        }
+    }
+}
+
+impl From<Breaks> for Eol {
+    fn from(breaks: Breaks) -> Self {
+        match breaks {
+            Breaks { feeds: 0, .. } => Self::None,
+            Breaks { with_return: 0, .. } => Self::Lf,
+            Breaks { feeds, with_return } if feeds == with_return => Self::CrLf,
+            Breaks { .. } => Self::Mixed,
+        }
     }
 }
 
 impl EncodingBy {
     /// Returns `declared`, `bom`, `nul_parity`, `utf8`, `fallback`, `guess` or `sample`.
     pub fn name(self) -> &'static str {
-        todo!()
+        match self {
+            Self::Declared => "declared",
+            Self::Bom => "bom",
+            Self::NulParity => "nul_parity",
+            Self::Utf8 => "utf8",
+            Self::Fallback => "fallback",
+            Self::Guess => "guess",
+            Self::Sample => "sample",
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

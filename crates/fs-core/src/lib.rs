@@ -1,12 +1,16 @@
 //! Text, windows and listing over open handles and bytes.
 
 mod cancel;
+mod chars;
 mod encoding;
 mod error;
 mod format;
+mod guess;
 mod index;
+mod judge;
 mod lines;
 mod list;
+mod newline;
 mod patch;
 mod path;
 mod version;
