@@ -1,0 +1,231 @@
+//! `cargo xtask demo`: a session with the gate on a copy of this source tree, over the real protocol.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::client::{Answer, Client};
+use crate::{shell, tree};
+
+/// How the server is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Profile {
+    Release,
+    Dev,
+}
+
+/// The file the demo works on, and a text that stands in it exactly once.
+const FILE: &str = "crates/fs-core/src/error.rs";
+const OLD: &str = "//! The one error type:";
+const NEW: &str = "//! The only error type:";
+
+/// Runs the demo and checks every answer.
+///
+/// # Errors
+/// Says which answer was not the right one.
+pub(crate) fn run(profile: Profile) -> Result<()> {
+    let program = build(profile)?;
+    let place = Place::new()?;
+    let root = place.root();
+    let count = copy_project(&root)?;
+    fs::write(place.0.join("secret.txt"), "not for agents\n")?;
+    println!("A copy of this project ({count} files) is the one root; beside it lies secret.txt.");
+
+    let mut client = Client::start(Command::new(&program).arg("--root").arg(&root))?;
+    let server = client.initialize()?;
+    let said = |field: &str| server.pointer(field).and_then(Value::as_str).unwrap_or("?");
+    let (name, version) = (said("/serverInfo/name"), said("/serverInfo/version"));
+    say("initialize", &format!("{name} {version}"));
+    list(&mut client)?;
+    read(&mut client, &root)?;
+    edit(&mut client, &root)?;
+    restore(&mut client, &root)?;
+    escape(&mut client, &root)?;
+    client.close()?;
+    println!(
+        "\nEvery answer was the right one. To give your agent this gate, paste into its MCP client:\n"
+    );
+    println!("{:#}", configuration(&program));
+    println!(
+        "\nOne --root for each folder it may touch; `--read-only` lets it look and change nothing."
+    );
+    Ok(())
+}
+
+fn list(client: &mut Client) -> Result<()> {
+    let answer = client.call("files_ls", &json!({"path": "crates"}))?;
+    say("files_ls crates", answer.text());
+    expect(&answer, None)?;
+    let wanted = ["acp-fs/", "fs-core/", "fs-edit/", "fs-sandbox/"];
+    let found: Vec<&str> = answer.text().lines().take(wanted.len()).collect();
+    ensure!(found == wanted, "the listing is {found:?}");
+    Ok(())
+}
+
+fn read(client: &mut Client, root: &Path) -> Result<()> {
+    let asked = json!({"path": FILE, "offset": 8, "limit": 6});
+    let answer = client.call("files_read", &asked)?;
+    say(
+        "files_read, lines 8 to 13 and how to go on",
+        &answer.texts().join("\n"),
+    );
+    expect(&answer, None)?;
+    let whole = fs::read_to_string(root.join(FILE))?;
+    let wanted: String = whole.split_inclusive('\n').skip(7).take(6).collect();
+    ensure!(
+        answer.text() == wanted,
+        "the window is not those lines of the file"
+    );
+    let hint = answer.texts().get(1).copied().unwrap_or_default();
+    ensure!(hint.contains("offset=14"), "no hint how to go on");
+    Ok(())
+}
+
+fn edit(client: &mut Client, root: &Path) -> Result<()> {
+    let before = fs::read_to_string(root.join(FILE))?;
+    let edits = json!([{"old": OLD, "new": NEW}]);
+    let asked = json!({"path": FILE, "edits": edits, "create_backup": true, "diff": true});
+    let answer = client.call("files_edit", &asked)?;
+    say(
+        "files_edit with a backup and its diff",
+        &answer.texts().join("\n"),
+    );
+    expect(&answer, None)?;
+    let after = fs::read_to_string(root.join(FILE))?;
+    ensure!(
+        after == before.replacen(OLD, NEW, 1),
+        "the file is not the edited one"
+    );
+    let backup = fs::read_to_string(root.join(backup()))?;
+    ensure!(backup == before, "the backup is not the file as it was");
+    let again = client.call("files_edit", &json!({"path": FILE, "edits": edits}))?;
+    say("the same edit again", again.text());
+    expect(&again, Some("no_match"))
+}
+
+fn restore(client: &mut Client, root: &Path) -> Result<()> {
+    let before = fs::read(root.join(backup()))?;
+    let read = client.call("files_read", &json!({"path": backup()}))?;
+    expect(&read, None)?;
+    let asked = json!({"path": FILE, "content": read.text()});
+    let answer = client.call("files_write", &asked)?;
+    say("files_write, what the backup holds", answer.text());
+    expect(&answer, None)?;
+    ensure!(
+        fs::read(root.join(FILE))? == before,
+        "the file is not as it was"
+    );
+    Ok(())
+}
+
+fn escape(client: &mut Client, root: &Path) -> Result<()> {
+    let outside = root.with_file_name("secret.txt");
+    std::os::unix::fs::symlink(&outside, root.join("door.txt"))?;
+    for path in ["../secret.txt", "door.txt"] {
+        let answer = client.call("files_read", &json!({"path": path}))?;
+        say(&format!("files_read {path}"), answer.text());
+        expect(&answer, Some("outside_sandbox"))?;
+        let raw = answer.raw();
+        let told = raw.contains("not for agents") || raw.contains(&*root.to_string_lossy());
+        ensure!(!told, "the refusal tells what it must not");
+    }
+    Ok(())
+}
+
+/// Fails unless the answer is an error with this code, or a success for `None`.
+fn expect(answer: &Answer, code: Option<&str>) -> Result<()> {
+    if answer.code() == code {
+        return Ok(());
+    }
+    bail!(
+        "wanted {}, got {}",
+        code.unwrap_or("a success"),
+        answer.raw()
+    )
+}
+
+fn say(step: &str, answer: &str) {
+    const SHOWN: usize = 12;
+    println!("\n> {step}");
+    for line in answer.trim_end().lines().take(SHOWN) {
+        println!("    {line}");
+    }
+    if answer.trim_end().lines().count() > SHOWN {
+        println!("    …");
+    }
+}
+
+fn backup() -> String {
+    format!("{FILE}.bak")
+}
+
+fn build(profile: Profile) -> Result<PathBuf> {
+    let mut cargo = shell::cargo(&["build", "--quiet", "--locked", "--package", "tool-server"]);
+    let folder = match profile {
+        Profile::Release => {
+            cargo.arg("--release");
+            "release"
+        }
+        Profile::Dev => "debug",
+    };
+    println!("Building tool-server ({folder}) …");
+    shell::run(&mut cargo)?;
+    Ok(target().join(folder).join("tool-server"))
+}
+
+/// Returns the folder that cargo builds into.
+pub(crate) fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => shell::root().join(folder),
+        None => shell::root().join("target"),
+    }
+}
+
+fn configuration(program: &Path) -> Value {
+    json!({"mcpServers": {"postern": {
+        "command": program,
+        "args": ["--root", "/path/to/your/project"],
+    }}})
+}
+
+/// Copies the project's files below `to` and returns how many they are.
+fn copy_project(to: &Path) -> Result<usize> {
+    let from = shell::root();
+    let mut count = 0;
+    for path in tree::paths(&from)? {
+        let target = to.join(&path);
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        if from.join(&path).is_file() {
+            fs::copy(from.join(&path), &target).context(path)?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+/// A folder of the demo's own, removed at the end.
+struct Place(PathBuf);
+
+impl Place {
+    fn new() -> Result<Self> {
+        let folder = std::env::temp_dir().join(format!("postern-demo-{}", std::process::id()));
+        fs::create_dir_all(folder.join("project"))?;
+        Ok(Self(folder))
+    }
+
+    fn root(&self) -> PathBuf {
+        self.0.join("project")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What stays behind lies in the folder for temporary files.
+        let _left = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,108 @@
+//! `cargo xtask lint`: what compilers and tools check, and the project's own rules.
+
+mod arrows;
+mod budgets;
+mod fence;
+mod modules;
+mod traces;
+mod unfinished;
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+
+use crate::tree::{Breach, Tree};
+use crate::{docs, setup, shell};
+
+type Check = (&'static str, fn(&Tree) -> Vec<Breach>);
+
+/// The project's own rules; each reads files and takes no time.
+const RULES: [Check; 7] = [
+    ("the protocol in its own files", arrows::check_protocol),
+    ("lengths of files and functions", budgets::check),
+    ("the fence and its exceptions", fence::check),
+    ("no file without a module", modules::check),
+    ("nothing unfinished or switched off", unfinished::check),
+    ("no traces of one machine", traces::check),
+    ("docs/errors.md", docs::check_text),
+];
+
+type Tool = (&'static str, fn() -> Result<()>);
+
+const TOOLS: [Tool; 6] = [
+    ("arrows between crates", arrows::check),
+    ("cargo fmt --check", format),
+    ("cargo clippy", clippy),
+    ("rustdoc", rustdoc),
+    ("cargo deny", deny),
+    ("docs/tools.md", docs::check_tools),
+];
+
+/// Runs every check, also after one has failed, and prints a line for each.
+///
+/// # Errors
+/// Fails when one of them has.
+pub(crate) fn run() -> Result<()> {
+    let tree = Tree::of_project()?;
+    let mut failed = Vec::new();
+    for (name, check) in RULES {
+        let breaches = check(&tree);
+        for breach in &breaches {
+            println!("  {breach}");
+        }
+        say(name, breaches.is_empty(), None);
+        if !breaches.is_empty() {
+            failed.push(name);
+        }
+    }
+    budgets::report(&tree);
+    for (name, tool) in TOOLS {
+        let start = Instant::now();
+        let outcome = tool();
+        if let Err(error) = &outcome {
+            println!("  {error:#}");
+            failed.push(name);
+        }
+        say(name, outcome.is_ok(), Some(start));
+    }
+    if failed.is_empty() {
+        println!("lint: all clean");
+        return Ok(());
+    }
+    bail!("lint: {}", failed.join(", "))
+}
+
+fn say(name: &str, good: bool, since: Option<Instant>) {
+    let mark = if good { "ok  " } else { "FAIL" };
+    match since {
+        Some(start) => println!("{mark} {name} ({:.1} s)", start.elapsed().as_secs_f64()),
+        None => println!("{mark} {name}"),
+    }
+}
+
+fn format() -> Result<()> {
+    shell::run(&mut shell::cargo(&["fmt", "--all", "--check"]))
+}
+
+fn clippy() -> Result<()> {
+    let arguments = ["clippy", "--quiet", "--locked", "--workspace"];
+    let mut cargo = shell::cargo(&arguments);
+    shell::run(cargo.args(["--all-targets", "--", "-D", "warnings"]))
+}
+
+fn rustdoc() -> Result<()> {
+    let arguments = ["doc", "--quiet", "--locked", "--workspace", "--no-deps"];
+    let mut cargo = shell::cargo(&arguments);
+    shell::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Checks licences, sources and bans; advisories need a database that not every machine reaches.
+fn deny() -> Result<()> {
+    let program = setup::cargo_tool(&setup::CARGO_DENY)?;
+    shell::run(&mut shell::cargo(&["fetch", "--quiet", "--locked"]))?;
+    let mut deny = std::process::Command::new(program);
+    deny.current_dir(shell::root())
+        .args(["--offline", "--log-level", "error", "check"])
+        .args(["--hide-inclusion-graph", "bans", "licenses", "sources"]);
+    shell::run(&mut deny)
+}
