@@ -1,1 +1,14 @@
-fn main() {}
+//! One suite of properties and cases, run through every front end.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a suite fails by panicking"
+)]
+
+mod cases;
+mod edit_cases;
+mod read_cases;
+mod sandbox_cases;

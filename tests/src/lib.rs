@@ -1,1 +1,55 @@
-//! The shared suite's drivers and models.
+//! The shared suite's drivers, worlds and models.
+//!
+//! A suite is a function over [`FrontEnd`]: the same calls and the same expectations, whatever
+//! carries them. [`Engines`] calls the libraries; [`Mcp`] talks to the real binary over its pipes.
+//! [`suite!`] makes a test per driver out of a suite.
+//!
+//! - [`World`] is a fresh folder with a root and an outside, and what a case sets up in it.
+//! - [`Conditions`] are what a thread can be put under: `openat2` blocked, another user, own mounts.
+//! - [`model`] holds slow, plain models that share no code with the engines.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "a suite fails by panicking"
+)]
+
+pub mod binary;
+pub mod conditions;
+pub mod corpus;
+mod engines;
+mod front_end;
+pub mod mcp;
+pub mod model;
+mod race;
+pub mod setup;
+mod snapshot;
+pub mod wire;
+mod world;
+
+pub use conditions::{Conditions, Openat2};
+pub use engines::Engines;
+pub use front_end::{
+    Answer, Done, Edit, FrontEnd, List, Mode, Op, Range, Read, Refusal, Root, Settings, Write,
+};
+pub use mcp::Mcp;
+pub use race::Race;
+pub use snapshot::{Item, Tree};
+pub use wire::{Pending, Wire};
+pub use world::{CANARY, World};
+
+/// Makes each named suite, a function generic over [`FrontEnd`], a test of every driver.
+#[macro_export]
+macro_rules! suite {
+    ($($name:ident),+ $(,)?) => {
+        mod engines {
+            $( #[test] fn $name() { super::$name::<$crate::Engines>(); } )+
+        }
+        mod mcp {
+            $( #[test] fn $name() { super::$name::<$crate::Mcp>(); } )+
+        }
+    };
+}

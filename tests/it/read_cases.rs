@@ -1,0 +1,169 @@
+//! The read cases: windows, tails, encodings, long lines, whole writes and listings.
+
+use fs_edit::{Edit as Replacement, Target};
+use serde_json::Value;
+use tests::corpus::{bytes, cases, text};
+use tests::{Answer, Conditions, Done, Edit, FrontEnd, List, Op, Range, Read, Tree, World, Write};
+
+use crate::cases::{Runner, Seen, essence};
+
+tests::suite!(read_cases);
+
+fn read_cases<F: FrontEnd>() {
+    let runner = Runner {
+        reason: reason::<F>,
+        conditions: |_| Conditions::default(),
+        run: run::<F>,
+    };
+    let report = runner.report(&cases(include_str!("../corpus/read-cases.jsonl")));
+    match F::NAME {
+        "engines" => insta::assert_snapshot!(report, @""),
+        _ => insta::assert_snapshot!(report, @""),
+    }
+}
+
+fn reason<F: FrontEnd>(case: &Value) -> Option<&'static str> {
+    match text(&case["request"], "op") {
+        "tree" => Some("trees come later"),
+        "search" => Some("searches come later"),
+        _ => F::lacks(&op(&case["request"])),
+    }
+}
+
+fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
+    let world = World::new();
+    match case["file"].is_string() {
+        true => drop(world.put("root/f", bytes(&case["file"]))),
+        false => plant(&world, &case["tree"]),
+    }
+    conditions.run(|| {
+        let front = F::start(&world.settings());
+        let (op, before) = (op(&case["request"]), world.tree());
+        let answer = front.call(&op);
+        let mut seen = judge(&world, case, &answer, &before);
+        if let Some(leak) = world.leak(&op, &answer) {
+            seen.failures.push(format!("discloses {leak}"));
+        }
+        if case["expect"]["writable"] == false {
+            seen.equal(
+                "an overwrite",
+                &front.write("f", "x\n").code(),
+                &"encoding_unknown",
+            );
+        }
+        seen
+    })
+}
+
+fn plant(world: &World, tree: &Value) {
+    for dir in tree["dirs"].as_array().into_iter().flatten() {
+        std::fs::create_dir_all(world.root().join(dir.as_str().unwrap())).unwrap();
+    }
+    for (name, content) in tree["files"].as_object().into_iter().flatten() {
+        world.put(&format!("root/{name}"), text_or_base64(content));
+    }
+    for (name, target) in tree["symlinks"].as_object().into_iter().flatten() {
+        world.link(&format!("root/{name}"), target.as_str().unwrap());
+    }
+}
+
+fn text_or_base64(content: &Value) -> Vec<u8> {
+    content.as_str().map_or_else(
+        || bytes(&content["base64"]),
+        |text| text.as_bytes().to_vec(),
+    )
+}
+
+fn op(request: &Value) -> Op {
+    let encoding = request["encoding"].as_str().map(str::to_owned);
+    match text(request, "op") {
+        "read" => Op::Read(Read {
+            encoding,
+            max_bytes: request["max_bytes"].as_u64(),
+            max_line_chars: request["max_line_chars"].as_u64(),
+            ..Read::lines("f", range(request))
+        }),
+        "write" => Op::Write(Write {
+            encoding,
+            ..Write::over("f", text(request, "content"))
+        }),
+        "edit" => {
+            let (old, new) = (
+                text(request, "old").to_owned(),
+                text(request, "new").to_owned(),
+            );
+            Op::Edit(Edit::to(
+                "f",
+                Target::Text(vec![Replacement {
+                    old,
+                    new,
+                    expected_count: 1,
+                }]),
+            ))
+        }
+        "list" => Op::List(List {
+            limit: request["limit"].as_u64(),
+            folders_first: request["order"] == "folders_first",
+            ..List::of(request["path"].as_str().unwrap_or("."))
+        }),
+        other => panic!("no request {other}"),
+    }
+}
+
+fn range(request: &Value) -> Range {
+    let (line, limit) = (request["line"].as_u64(), request["limit"].as_u64());
+    match request["tail"].as_u64() {
+        Some(count) => Range::Tail(count),
+        None if line.is_none() && limit.is_none() => Range::All,
+        None => Range::From {
+            line: line.unwrap_or(1),
+            column: 1,
+            limit,
+        },
+    }
+}
+
+fn judge(world: &World, case: &Value, answer: &Answer, before: &Tree) -> Seen {
+    let mut seen = Seen::default();
+    let expect = case["expect"].as_object().unwrap();
+    let code = expect
+        .get("error")
+        .map_or("ok", |code| code.as_str().unwrap());
+    seen.check(answer.code() == code, || {
+        format!("{} instead of {code}: {}", answer.code(), answer.raw)
+    });
+    if code != "ok" || !expect.contains_key("file") {
+        let changes = before.differences(&world.tree());
+        seen.check(changes.is_empty(), || {
+            format!("the disk changed: {changes:?}")
+        });
+    }
+    for (name, wanted) in expect {
+        match &answer.result {
+            _ if ["error", "writable", "file_unchanged"].contains(&name.as_str()) => {}
+            Ok(done) => judge_done(world, name, wanted, done, &mut seen),
+            Err(no) => seen.equal(name, &no.fields[name], wanted),
+        }
+    }
+    seen.summary = format!("{} {:?}", essence(answer, "f"), world.tree().timeless());
+    seen
+}
+
+fn judge_done(world: &World, name: &str, wanted: &Value, done: &Done, seen: &mut Seen) {
+    let fact = |name: &str| &done.facts[name];
+    match name {
+        "content" => seen.equal("the text", &Some(done.text.as_str()), &wanted.as_str()),
+        "file" => seen.equal("the file", &world.get("root/f"), &bytes(wanted)),
+        "names" => seen.equal("the names", &Value::from(done.names.clone()), wanted),
+        "total" => seen.equal("the total", fact("total_entries"), wanted),
+        "truncated_lines" => seen.equal("the cut lines", fact("cut_lines"), wanted),
+        "next" if wanted.is_string() => {
+            let cursor = wanted.as_str().unwrap();
+            let cursor = cursor
+                .strip_prefix("f:")
+                .map_or_else(|| format!("{}/", &cursor[2..]), str::to_owned);
+            seen.equal("next", fact("next"), &Value::from(cursor));
+        }
+        _ => seen.equal(name, fact(name), wanted),
+    }
+}

@@ -1,0 +1,283 @@
+//! The sandbox cases: what a path, a link, a right, a special file or a race comes to.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tests::corpus::{cases, text, texts};
+use tests::setup::tmpfs;
+use tests::{Answer, CANARY, Conditions, FrontEnd, Op, Root, Settings, Tree, World};
+use tests::{List, Read, Write};
+
+use crate::cases::{Runner, Seen, essence};
+
+tests::suite!(sandbox_cases);
+
+fn sandbox_cases<F: FrontEnd>() {
+    let runner = Runner {
+        reason: reason::<F>,
+        conditions,
+        run: run::<F>,
+    };
+    let report = runner.report(&cases(include_str!("../corpus/sandbox-cases.jsonl")));
+    match F::NAME {
+        "engines" => insta::assert_snapshot!(report, @""),
+        _ => insta::assert_snapshot!(report, @""),
+    }
+}
+
+fn reason<F: FrontEnd>(case: &Value) -> Option<&'static str> {
+    if !texts(case, "platform").contains(&"linux".to_owned()) {
+        return Some("not for Linux");
+    }
+    match text(&case["request"], "op") {
+        "search" => Some("searches come later"),
+        "copy" | "move" => Some("copies and moves come later"),
+        "upload" | "export" => Some("uploads and exports come with the host"),
+        _ if F::NAME == "mcp" && case["expect"]["error"] == "too_large" => {
+            Some("files_read takes files of any size")
+        }
+        _ => F::lacks(&op(&World::bare(), &case["request"])),
+    }
+}
+
+fn conditions(case: &Value) -> Conditions {
+    let requires = texts(case, "requires");
+    let needs = |what: &str| requires.iter().any(|need| need == what);
+    Conditions {
+        nobody: needs("non_root"),
+        own_mounts: needs("mount") || is_race(case),
+        ..Conditions::default()
+    }
+}
+
+fn is_race(case: &Value) -> bool {
+    text(case, "class") == "race"
+}
+
+fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
+    let world = World::bare();
+    conditions.run(|| {
+        if is_race(case) {
+            tmpfs(world.base(), 64 << 20);
+        }
+        let steps = case["setup"].as_array().unwrap();
+        steps.iter().for_each(|step| world.set_up(step));
+        let front = F::start(&settings(&world, case));
+        let before = world.tree();
+        let op = op(&world, &case["request"]);
+        let races: Vec<_> = steps
+            .iter()
+            .filter_map(|step| world.start_race(step))
+            .collect();
+        let (answers, slowest) = answers(&front, &op, &case["request"], &races);
+        drop(races);
+        let mut seen = Seen::default();
+        for answer in &answers {
+            judge_answer(&world, case, &op, answer, &mut seen);
+        }
+        if let Some(other) = case["expect"].get("same_as") {
+            let (path, other_path) = (op.path().to_owned(), text(other, "path"));
+            let other = front.call(&self::op(&world, other));
+            seen.equal(
+                "the same error",
+                &essence(&answers[0], &path),
+                &essence(&other, other_path),
+            );
+        }
+        judge_disk(&world, case, &answers, &before, &mut seen);
+        judge_invariants(&world, case, &answers, slowest, &mut seen);
+        judge_memory(&front, case, &mut seen);
+        if answers.len() == 1 && case["expect"].get("any_of").is_none() {
+            let tree = format!("{:?}", world.tree().timeless());
+            let all = format!("{} {tree}", essence(&answers[0], op.path()));
+            seen.summary = all.replace(world.base().to_str().unwrap(), "BASE");
+        }
+        seen
+    })
+}
+
+fn settings(world: &World, case: &Value) -> Settings {
+    let root = |root: &Value| Root {
+        name: text(root, "name").to_owned(),
+        path: match text(root, "at") {
+            "/" => "/".into(),
+            name => world.path(name),
+        },
+        rights: texts(root, "rights"),
+    };
+    let policy = &case["policy"];
+    Settings {
+        roots: case["roots"].as_array().unwrap().iter().map(root).collect(),
+        deny: texts(policy, "deny"),
+        outside: texts(policy, "outside"),
+        hard_links: policy["hardlinks"].as_str().map(str::to_owned),
+        one_filesystem: policy["one_filesystem"] == true,
+        fallback: None,
+        max_read_bytes: policy["max_read_bytes"].as_u64(),
+    }
+}
+
+fn op(world: &World, request: &Value) -> Op {
+    let path = world.expand(text(request, "path"));
+    match text(request, "op") {
+        "read" => Op::Read(Read::whole(&path)),
+        "list" => Op::List(List::of(&path)),
+        "delete" => Op::Remove(path),
+        "mkdir" => Op::CreateDir(path),
+        "write" => {
+            let bytes = request["text_bytes"]
+                .as_u64()
+                .map(|bytes| "x".repeat(bytes.try_into().unwrap()));
+            Op::Write(Write::over(
+                &path,
+                bytes.as_deref().unwrap_or_else(|| text(request, "text")),
+            ))
+        }
+        other => panic!("no request {other}"),
+    }
+}
+
+/// Makes the call as often as the case says, and until each race took a few turns.
+fn answers<F: FrontEnd>(
+    front: &F,
+    op: &Op,
+    request: &Value,
+    races: &[tests::Race],
+) -> (Vec<Answer>, Duration) {
+    let mut slowest = Duration::ZERO;
+    let mut all = Vec::new();
+    let wanted = request["repeat"].as_u64().unwrap_or(1);
+    while (all.len() as u64) < wanted || races.iter().any(|race| race.turns() < 3) {
+        let start = Instant::now();
+        all.push(front.call(op));
+        slowest = slowest.max(start.elapsed());
+    }
+    (all, slowest)
+}
+
+fn judge_answer(world: &World, case: &Value, op: &Op, answer: &Answer, seen: &mut Seen) {
+    let expect = &case["expect"];
+    let choices = expect["each"].as_array().or(expect["any_of"].as_array());
+    let fits = choices.map_or_else(
+        || fits(expect, answer),
+        |all| all.iter().any(|one| fits(one, answer)),
+    );
+    seen.check(fits, || format!("answered {}", answer.raw));
+    if let Some(leak) = world.leak(op, answer) {
+        seen.failures.push(format!("discloses {leak}"));
+    }
+}
+
+fn fits(expect: &Value, answer: &Answer) -> bool {
+    let any = texts(expect, "error_any");
+    match (expect["content"].as_str(), expect["error"].as_str()) {
+        (Some(content), _) => answer
+            .result
+            .as_ref()
+            .is_ok_and(|done| done.text == content),
+        (None, Some(code)) => answer.code() == code,
+        (None, None) if !any.is_empty() => any.iter().any(|code| answer.code() == code),
+        (None, None) => expect["ok"] == true && answer.code() == "ok",
+    }
+}
+
+/// Nothing outside ever changes; and nothing at all when every answer is an error, or only reads.
+fn judge_disk(world: &World, case: &Value, answers: &[Answer], before: &Tree, seen: &mut Seen) {
+    let after = world.tree();
+    let outside = before
+        .clone()
+        .without("root")
+        .differences(&after.clone().without("root"));
+    if text(case, "id") != "SB-128" {
+        seen.check(outside.is_empty(), || format!("outside: {outside:?}"));
+    }
+    let reads = ["read", "list"].contains(&text(&case["request"], "op"));
+    let raced = case["setup"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|step| step["op"] == "background-append");
+    if !is_race(case) && !raced && (reads || answers.iter().all(|answer| answer.result.is_err())) {
+        let all = before.differences(&after);
+        seen.check(all.is_empty(), || format!("changed: {all:?}"));
+    }
+}
+
+fn judge_invariants(
+    world: &World,
+    case: &Value,
+    answers: &[Answer],
+    slowest: Duration,
+    seen: &mut Seen,
+) {
+    let mode = |name: &str| world.path(name).metadata().unwrap().permissions().mode() & 0o7777;
+    let octal = |text: &str| u32::from_str_radix(text, 8).unwrap();
+    for invariant in texts(case, "invariants") {
+        let words: Vec<&str> = invariant.splitn(3, ' ').collect();
+        match words.as_slice() {
+            ["outside_unchanged" | "no_path_leak" | "memory_below_mb", ..] => {}
+            ["not_disclosed"] => {
+                let told = answers.iter().find(|answer| answer.raw.contains(CANARY));
+                seen.check(told.is_none(), || format!("disclosed: {told:?}"));
+            }
+            ["name_not_disclosed", name] => {
+                let told = answers.iter().find(|answer| answer.raw.contains(name));
+                seen.check(told.is_none(), || format!("disclosed: {told:?}"));
+            }
+            ["file_is", name, content] => {
+                seen.equal(
+                    name,
+                    &String::from_utf8_lossy(&world.get(name)).as_ref(),
+                    content,
+                );
+            }
+            ["absent", name] => {
+                seen.check(!world.path(name).exists(), || format!("{name} is there"))
+            }
+            ["still_symlink", name] => seen.check(world.path(name).is_symlink(), || {
+                format!("{name} is no link")
+            }),
+            ["mode_is", name, wanted] => seen.equal(name, &mode(name), &octal(wanted)),
+            ["mode_at_most", name, most] => {
+                let seen_mode = mode(name);
+                seen.equal("wider bits", &(seen_mode & !octal(most)), &0);
+            }
+            ["no_special_bits", name] => seen.equal("special bits", &(mode(name) & 0o7000), &0),
+            ["no_temp_left", name] => {
+                let names = names(world, name);
+                seen.check(
+                    names.iter().all(|name| name == "f" || name == "secret.txt"),
+                    || format!("left {names:?}"),
+                );
+            }
+            ["returns_within_ms", most] => {
+                let most = Duration::from_millis(most.parse().unwrap());
+                seen.check(slowest < most, || format!("took {slowest:?}"));
+            }
+            ["one_line_per_entry"] => {
+                let names = &answers[0].done().names;
+                seen.check(names.len() == 1 && !names[0].contains('\n'), || {
+                    format!("listed {names:?}")
+                });
+            }
+            other => panic!("no invariant {other:?}"),
+        }
+    }
+}
+
+fn names(world: &World, dir: &str) -> Vec<String> {
+    let entries = world.path(dir).read_dir().unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+fn judge_memory<F: FrontEnd>(front: &F, case: &Value, seen: &mut Seen) {
+    let most = texts(case, "invariants")
+        .iter()
+        .find_map(|all| all.strip_prefix("memory_below_mb ")?.parse::<u64>().ok());
+    if let (Some(most), Some(peak)) = (most, front.peak_memory()) {
+        seen.check(peak < most << 20, || format!("took {peak} bytes of memory"));
+    }
+}

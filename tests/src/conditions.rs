@@ -1,0 +1,99 @@
+//! What a thread, and the processes that it starts, can be put under.
+
+use std::collections::BTreeMap;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use rustix::mount::MountPropagationFlags;
+use rustix::process::{Gid, Uid};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+
+/// The user and group that own nothing.
+const NOBODY: u32 = 65534;
+
+/// The conditions of a thread.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Conditions {
+    /// Whether `openat2` is there.
+    pub openat2: Openat2,
+    /// Whether it runs as the user `nobody`; takes root.
+    pub nobody: bool,
+    /// Whether it has a table of mounts of its own, which goes with it; takes root.
+    pub own_mounts: bool,
+}
+
+/// Whether the system call is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Openat2 {
+    /// It is.
+    #[default]
+    Open,
+    /// It answers `ENOSYS`, as old kernels do.
+    Blocked,
+}
+
+impl Conditions {
+    /// Does the work in a thread of its own under these conditions; processes that it starts are
+    /// under them too.
+    pub fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                self.enter();
+                work()
+            });
+            thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    }
+
+    fn enter(self) {
+        if self.own_mounts {
+            own_mounts();
+        }
+        if self.nobody {
+            become_nobody();
+        }
+        if self.openat2 == Openat2::Blocked {
+            block_openat2();
+        }
+    }
+}
+
+/// Returns whether this process may change users and mount.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Returns what a bare `openat2` of `/` says now.
+pub fn openat2_says() -> Result<(), Errno> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    rustix::fs::openat2(CWD, "/", flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map(drop)
+}
+
+#[expect(
+    deprecated,
+    reason = "the sound call is unsafe; a table of mounts shares no descriptors"
+)]
+fn own_mounts() {
+    rustix::thread::unshare(rustix::thread::UnshareFlags::NEWNS).expect("own mounts");
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    rustix::mount::mount_change("/", private).expect("private mounts");
+}
+
+fn become_nobody() {
+    rustix::thread::set_thread_groups(&[]).expect("no groups");
+    rustix::thread::set_thread_gid(Gid::from_raw(NOBODY)).expect("group nobody");
+    rustix::thread::set_thread_uid(Uid::from_raw(NOBODY)).expect("user nobody");
+}
+
+fn block_openat2() {
+    assert_eq!(openat2_says(), Ok(()), "openat2 is there before the filter");
+    let rules = BTreeMap::from([(437, Vec::new())]);
+    let arch = TargetArch::try_from(std::env::consts::ARCH).expect("a known machine");
+    let enosys = SeccompAction::Errno(Errno::NOSYS.raw_os_error().unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, enosys, arch).expect("a filter");
+    let program: BpfProgram = filter.try_into().expect("a program");
+    seccompiler::apply_filter(&program).expect("the filter is on");
+    assert_eq!(openat2_says(), Err(Errno::NOSYS), "the filter is proved on");
+}

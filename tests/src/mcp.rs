@@ -1,0 +1,328 @@
+//! The tool server over its pipes, as an MCP client sees it.
+
+use std::process::Command;
+
+use fs_edit::{Edit as Replacement, EolMode, Target};
+use serde_json::{Map, Value, json};
+
+use crate::binary;
+use crate::front_end::{
+    Answer, Done, Edit, FrontEnd, List, Mode, Op, Range, Read, Refusal, Root, Settings, Write,
+};
+use crate::wire::Wire;
+
+/// The protocol version that the suite speaks.
+pub const PROTOCOL: &str = "2025-06-18";
+
+/// A running tool server.
+#[derive(Debug)]
+pub struct Mcp {
+    /// Its lines.
+    pub wire: Wire,
+    /// Its answer to `initialize`.
+    pub welcome: Value,
+}
+
+impl Mcp {
+    /// Starts the binary with `arguments` and shakes hands.
+    pub fn with(arguments: &[String]) -> Self {
+        Self::of(command().args(arguments))
+    }
+
+    /// Starts this command and shakes hands.
+    pub fn of(command: &mut Command) -> Self {
+        let wire = Wire::start(command);
+        let client = json!({"name": "postern-tests", "version": "0"});
+        let hello = json!({"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client});
+        let answer = parse(&wire.request("initialize", &hello));
+        wire.notify("notifications/initialized", &json!({}));
+        Self {
+            wire,
+            welcome: answer["result"].clone(),
+        }
+    }
+
+    /// Calls a tool with any arguments.
+    #[track_caller]
+    pub fn tool(&self, name: &str, arguments: &Value) -> Answer {
+        answer(
+            self.wire
+                .request("tools/call", &json!({"name": name, "arguments": arguments})),
+        )
+    }
+
+    /// Returns a field of the process's status in KiB, such as `VmHWM`.
+    pub fn status_kib(&self, field: &str) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.wire.pid())).unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix(field))
+            .expect("the field");
+        line.trim_matches(|c: char| !c.is_ascii_digit())
+            .parse()
+            .expect("a number")
+    }
+}
+
+/// Returns the command without arguments and with an empty environment.
+pub fn command() -> Command {
+    let mut command = Command::new(binary::tool_server());
+    command.env_clear();
+    command
+}
+
+/// Returns the command line for these settings.
+pub fn arguments(settings: &Settings) -> Vec<String> {
+    let mut all = vec!["--tools".to_owned(), "all".to_owned()];
+    let mut flag = |name: &str, value: String| all.extend([name.to_owned(), value]);
+    for root in &settings.roots {
+        flag(
+            root_flag(root),
+            format!("{}={}", root.name, root.path.display()),
+        );
+    }
+    for glob in &settings.deny {
+        flag("--deny", glob.clone());
+    }
+    if let Some(policy) = &settings.hard_links {
+        flag("--hard-links", policy.clone());
+    }
+    if let Some(fallback) = &settings.fallback {
+        flag("--fallback-encoding", fallback.clone());
+    }
+    if let Some(bytes) = settings.max_read_bytes {
+        flag("--max-read-bytes", bytes.to_string());
+    }
+    let lacks_delete = settings
+        .roots
+        .iter()
+        .any(|root| !has(root, "delete") && has(root, "edit"));
+    all.extend(lacks_delete.then(|| "--no-delete".to_owned()));
+    all.extend(
+        settings
+            .one_filesystem
+            .then(|| "--one-filesystem".to_owned()),
+    );
+    all
+}
+
+/// Parses a line of the wire.
+#[track_caller]
+pub fn parse(line: &str) -> Value {
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
+}
+
+impl FrontEnd for Mcp {
+    const NAME: &'static str = "mcp";
+
+    fn start(settings: &Settings) -> Self {
+        let mut command = command();
+        for right in &settings.outside {
+            command.env(
+                format!("VOTX_FILE_{}_OUTSIDE_SANDBOX", right.to_uppercase()),
+                "1",
+            );
+        }
+        Self::of(command.args(arguments(settings)))
+    }
+
+    fn lacks(op: &Op) -> Option<&'static str> {
+        match op {
+            Op::CreateDir(_) => Some("no files_* tool creates a bare directory"),
+            Op::Remove(_) => Some("no files_* tool removes"),
+            Op::Read(read) => read_lacks(read),
+            Op::Edit(edit) if matches!(edit.target, Target::Position(_)) => {
+                Some("files_edit takes no positions")
+            }
+            Op::List(list) if list.folders_first => Some("files_ls lists by name only"),
+            _ => None,
+        }
+    }
+
+    fn call(&self, op: &Op) -> Answer {
+        match op {
+            Op::Read(read) => self.tool("files_read", &read_arguments(read)),
+            Op::Write(write) => self.tool("files_write", &write_arguments(write)),
+            Op::Edit(edit) => self.tool("files_edit", &edit_arguments(edit)),
+            Op::List(list) => listed(self.tool("files_ls", &list_arguments(list))),
+            Op::CreateDir(_) | Op::Remove(_) => panic!("{:?}", Self::lacks(op)),
+        }
+    }
+
+    fn peak_memory(&self) -> Option<u64> {
+        Some(self.status_kib("VmHWM") * 1024)
+    }
+}
+
+fn has(root: &Root, right: &str) -> bool {
+    root.rights.iter().any(|held| held == right)
+}
+
+fn root_flag(root: &Root) -> &'static str {
+    if has(root, "edit") {
+        "--root"
+    } else {
+        "--read-only-root"
+    }
+}
+
+fn read_lacks(read: &Read) -> Option<&'static str> {
+    match read.range {
+        _ if read.max_bytes.is_some() => Some("files_read has a fixed cap of bytes"),
+        _ if read.max_line_chars.is_some_and(|chars| chars != 2000) => {
+            Some("files_read cuts lines at 2,000")
+        }
+        Range::From { limit: Some(0), .. } => Some("files_read takes limit 0 as absent"),
+        Range::From { line: 0, .. } => Some("files_read takes offset 0 as absent"),
+        Range::Tail(0) => Some("files_read takes tail 0 as absent"),
+        _ => None,
+    }
+}
+
+fn read_arguments(read: &Read) -> Value {
+    let mut arguments = on(&read.path);
+    match read.range {
+        Range::All => {}
+        Range::Tail(count) => put(&mut arguments, "tail", count),
+        Range::From {
+            line,
+            column,
+            limit,
+        } => {
+            put(&mut arguments, "offset", line);
+            put_some(&mut arguments, "limit", limit);
+            put_some(&mut arguments, "column", (column > 1).then_some(column));
+        }
+    }
+    put_some(&mut arguments, "encoding", read.encoding.clone());
+    arguments.into()
+}
+
+fn write_arguments(write: &Write) -> Value {
+    let mut arguments = on(&write.path);
+    put(&mut arguments, "content", write.text.clone());
+    let (mode, line) = match write.mode {
+        Mode::Overwrite => (None, None),
+        Mode::Append => (Some("append"), None),
+        Mode::Insert(line) => (Some("insert"), Some(line)),
+        Mode::Create => (Some("create"), None),
+    };
+    put_some(&mut arguments, "mode", mode);
+    put_some(&mut arguments, "line", line);
+    put_some(&mut arguments, "encoding", write.encoding.clone());
+    put_some(&mut arguments, "if_version", write.if_version.clone());
+    arguments.into()
+}
+
+fn edit_arguments(edit: &Edit) -> Value {
+    let mut arguments = on(&edit.path);
+    let Target::Text(edits) = &edit.target else {
+        panic!("files_edit takes no positions")
+    };
+    put(
+        &mut arguments,
+        "edits",
+        edits.iter().map(replacement).collect::<Vec<_>>(),
+    );
+    let eol = match edit.eol {
+        EolMode::Auto => None,
+        EolMode::Exact => Some("exact"),
+        EolMode::Lf => Some("lf"),
+        EolMode::CrLf => Some("crlf"),
+    };
+    put_some(&mut arguments, "eol", eol);
+    put_some(&mut arguments, "encoding", edit.encoding.clone());
+    put_some(&mut arguments, "if_version", edit.if_version.clone());
+    put_some(&mut arguments, "create_backup", edit.backup.then_some(true));
+    put_some(&mut arguments, "dry_run", edit.dry_run.then_some(true));
+    arguments.into()
+}
+
+fn replacement(edit: &Replacement) -> Value {
+    let mut arguments = Map::new();
+    put(&mut arguments, "old", edit.old.clone());
+    put(&mut arguments, "new", edit.new.clone());
+    put_some(
+        &mut arguments,
+        "expected_count",
+        (edit.expected_count != 1).then_some(edit.expected_count),
+    );
+    arguments.into()
+}
+
+fn list_arguments(list: &List) -> Value {
+    let mut arguments = on(&list.path);
+    put_some(&mut arguments, "limit", list.limit);
+    put_some(&mut arguments, "after", list.after.clone());
+    arguments.into()
+}
+
+fn on(path: &str) -> Map<String, Value> {
+    Map::from_iter([("path".to_owned(), path.into())])
+}
+
+fn put(arguments: &mut Map<String, Value>, name: &str, value: impl Into<Value>) {
+    arguments.insert(name.to_owned(), value.into());
+}
+
+fn put_some(arguments: &mut Map<String, Value>, name: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        put(arguments, name, value);
+    }
+}
+
+fn answer(raw: String) -> Answer {
+    let line = parse(&raw);
+    let result = &line["result"];
+    let failed = |code: String, fields: &Value| {
+        Err(Refusal {
+            code,
+            fields: fields.clone(),
+        })
+    };
+    let result = if let Some(code) = line["error"]["code"].as_i64() {
+        failed(format!("rpc {code}"), &line["error"])
+    } else if result["isError"] == true {
+        let fields = &result["structuredContent"];
+        failed(
+            fields["code"].as_str().unwrap_or("no code").to_owned(),
+            fields,
+        )
+    } else {
+        Ok(done(result))
+    };
+    Answer { result, raw }
+}
+
+fn done(result: &Value) -> Done {
+    let block = |index: usize| {
+        result["content"][index]["text"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    Done {
+        text: block(0),
+        hint: block(1),
+        names: Vec::new(),
+        facts: result["_meta"]["postern/facts"].clone(),
+    }
+}
+
+/// Adds the names to the answer of a listing: `name/`, or `name  (size)`.
+fn listed(mut answer: Answer) -> Answer {
+    if let Ok(done) = &mut answer.result {
+        let name = |line: &str| {
+            line.rsplit_once("  (")
+                .map_or(line, |(name, _)| name)
+                .to_owned()
+        };
+        done.names = done
+            .text
+            .lines()
+            .filter(|line| *line != "(empty directory)")
+            .map(name)
+            .collect();
+    }
+    answer
+}
