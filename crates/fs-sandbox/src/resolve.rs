@@ -26,6 +26,7 @@ use crate::rights::Rights;
 use crate::workspace::Workspace;
 
 pub(crate) use crate::resolve::roots::{Root, Roots, open_ambient};
+pub(crate) use crate::resolve::sys::open_null;
 
 /// How often a look-up is repeated that another process keeps disturbing.
 const TRIES: u32 = 16;
@@ -311,9 +312,10 @@ impl Workspace {
         if shared.no_openat2.load(Ordering::Relaxed) {
             return Err(Errno::NOSYS);
         }
-        let extra = match shared.one_filesystem {
-            true => ResolveFlags::NO_XDEV,
-            false => ResolveFlags::empty(),
+        let extra = if shared.one_filesystem {
+            ResolveFlags::NO_XDEV
+        } else {
+            ResolveFlags::empty()
         };
         let opened = sys::open_beneath(&root.dir, rel.as_path(), flags, extra);
         if matches!(opened, Err(Errno::NOSYS | Errno::PERM)) && !sys::has_openat2(&root.dir) {

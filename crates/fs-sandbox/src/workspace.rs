@@ -145,6 +145,10 @@ impl WorkspaceBuilder {
 
     /// Refuses paths that cross into another mount as `outside_sandbox`; off by default.
     #[must_use]
+    #[expect(
+        clippy::fn_params_excessive_bools,
+        reason = "a switch by its name, as on the command line"
+    )]
     pub fn one_filesystem(mut self, on: bool) -> Self {
         self.one_filesystem = on;
         self
@@ -401,9 +405,10 @@ fn size_of(stat: &Stat) -> u64 {
 fn modified(stat: &Stat) -> Option<SystemTime> {
     let nanos = u32::try_from(stat.st_mtime_nsec).ok()?;
     let seconds = Duration::from_secs(stat.st_mtime.unsigned_abs());
-    let whole = match stat.st_mtime >= 0 {
-        true => SystemTime::UNIX_EPOCH.checked_add(seconds),
-        false => SystemTime::UNIX_EPOCH.checked_sub(seconds),
+    let whole = if stat.st_mtime >= 0 {
+        SystemTime::UNIX_EPOCH.checked_add(seconds)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_sub(seconds)
     };
     whole?.checked_add(Duration::from_nanos(u64::from(nanos)))
 }

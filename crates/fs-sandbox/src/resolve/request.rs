@@ -57,15 +57,15 @@ impl Request {
         let (root, count) = roots.of_absolute(&names)?;
         let root = Arc::clone(root);
         steps.drain(..count);
-        Ok(Self::settled(root, steps, is_dir_only(text), roots))
+        Ok(Self::settled(root, steps, text, roots))
     }
 
     fn below(root: Arc<Root>, text: &OsStr, roots: &Roots) -> Result<Self> {
-        Ok(Self::settled(root, steps(text)?, is_dir_only(text), roots))
+        Ok(Self::settled(root, steps(text)?, text, roots))
     }
 
     /// Returns the request from the innermost root on its way.
-    fn settled(root: Arc<Root>, mut steps: Vec<Step>, dir_only: bool, roots: &Roots) -> Self {
+    fn settled(root: Arc<Root>, mut steps: Vec<Step>, text: &OsStr, roots: &Roots) -> Self {
         let inner = roots.within(&root, &leading_names(&steps));
         let inner = inner.map(|(root, count)| (Arc::clone(root), count));
         let root = match inner {
@@ -78,7 +78,7 @@ impl Request {
         Self {
             root,
             steps,
-            dir_only,
+            dir_only: is_dir_only(text),
         }
     }
 

@@ -48,6 +48,11 @@ pub(crate) fn open_entry(dir: impl AsFd, name: &OsStr, flags: OFlags) -> Result<
     rustix::fs::openat(dir, name, flags, Mode::empty())
 }
 
+/// Opens `/dev/null` for look-ups, from the top of the disk.
+pub(crate) fn open_null(disk: impl AsFd) -> Result<OwnedFd, Errno> {
+    rustix::fs::openat(disk, c"dev/null", LOOKUP | OFlags::CLOEXEC, Mode::empty())
+}
+
 /// Returns what `name` in `dir` is; a link is not followed.
 pub(crate) fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
     rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)
