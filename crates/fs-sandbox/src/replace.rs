@@ -1,1 +1,189 @@
-//! replace
+//! Atomic replace: a name gets its new bytes whole, or keeps the old ones.
+//!
+//! A new file is written beside the old one under a random name, gets the old one's owner, mode
+//! and attributes, and takes the name by an exchange. What comes out of the exchange must be the
+//! file that was read, else it is put back. The only exception is the in-place rewrite of a file
+//! with several names, which is asked for by name and always has a backup.
+//!
+//! Everything is relative to the handle of the directory; no path is resolved here.
+//!
+//! Carried over: owner, group, `mode & 0777`, `user.*` attributes and POSIX ACLs (without them
+//! `not_replaceable`), `trusted.*` and `security.*` where the system lets us. Left behind on
+//! purpose: setuid, setgid and sticky bits, file capabilities and integrity hashes. Not carried
+//! over: the times, the file flags of `chattr`, holes.
+
+mod attributes;
+mod backup;
+mod in_place;
+mod old_file;
+mod pieces;
+mod swap;
+mod temp;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsStr;
+
+use cap_std::fs::{Dir, File};
+use fs_core::{Cancel, Patch, Problem, Result};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+pub(crate) use old_file::OldFile;
+
+use crate::write::{Backup, Durability, HardLinks};
+use old_file::Snapshot;
+use temp::Temp;
+
+/// The mode that the umask narrows when a file is created.
+const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+
+/// A name in a directory that is held open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    /// The directory.
+    pub(crate) dir: &'a Dir,
+    /// The name: one component, no link is followed.
+    pub(crate) name: &'a OsStr,
+}
+
+/// How a name gets its new bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReplaceOptions<'a> {
+    /// What is kept of the old bytes.
+    pub(crate) backup: Backup,
+    /// What becomes of other names.
+    pub(crate) hard_links: HardLinks,
+    /// What is synced.
+    pub(crate) durability: Durability,
+    /// Stops the work before the new file takes the name.
+    pub(crate) cancel: &'a Cancel,
+}
+
+/// What has been done.
+#[derive(Debug)]
+pub(crate) struct Replaced {
+    /// The new file, open.
+    pub(crate) file: File,
+    /// The backup's name in the directory.
+    pub(crate) backup: Option<String>,
+    /// How many other names kept the old bytes.
+    pub(crate) parted_links: u64,
+    /// What was done but could not be made sure.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A moment between two system calls at which tests let somebody else act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The new file is complete under its temporary name.
+    Written,
+    /// The name was found to be still the file that was read.
+    Checked,
+    /// The new file has the name; what came out was not looked at yet.
+    Exchanged,
+}
+
+impl Target<'_> {
+    /// Returns whether anything has the name; a link counts, wherever it leads.
+    ///
+    /// # Errors
+    /// What the system says when it cannot look.
+    pub(crate) fn is_taken(self) -> Result<bool> {
+        Ok(Snapshot::at(self.dir, self.name)?.is_some())
+    }
+}
+
+/// Gives a name that nothing has a file with these bytes; its mode is 0666 less the umask.
+///
+/// # Errors
+/// `already_exists` when something has the name by now, `permission_denied`, `not_found` when the
+/// directory is gone, `cancelled`, `io`. The directory is then as it was.
+pub(crate) fn create(
+    target: Target<'_>,
+    bytes: &[u8],
+    options: ReplaceOptions<'_>,
+) -> Result<Replaced> {
+    let (temp, file) = Temp::create(target.dir, NEW_FILE)?;
+    pieces::write_bytes(bytes, &file, 0, options.cancel)?;
+    sync_file(&file, options.durability)?;
+    options.cancel.check()?;
+    reached(Stage::Written);
+    temp.claim(target.name).map_err(|(_, errno)| errno)?;
+    Ok(Replaced {
+        file,
+        backup: None,
+        parted_links: 0,
+        warnings: sync_dir(target.dir, options.durability),
+    })
+}
+
+/// Gives the name of `old` the bytes that `patch` makes of it.
+///
+/// # Errors
+/// `conflict` when the name is no longer the file that was read, `hard_link`, `backup_failed`,
+/// `not_replaceable`, `permission_denied`, `cancelled`, `io`. The file then has its old bytes,
+/// mode and times, and nothing new stands beside it.
+pub(crate) fn replace(
+    target: Target<'_>,
+    old: &OldFile,
+    patch: &Patch,
+    options: ReplaceOptions<'_>,
+) -> Result<Replaced> {
+    old.check_links(options.hard_links)?;
+    if old.links() > 1 && options.hard_links == HardLinks::InPlace {
+        return in_place::rewrite(target, old, patch, options);
+    }
+    let (temp, file) = Temp::create(target.dir, Mode::RUSR | Mode::WUSR)?;
+    pieces::write(patch.pieces(), old.file(), &file, 0, options.cancel)?;
+    attributes::carry(old, &file)?;
+    sync_file(&file, options.durability)?;
+    options.cancel.check()?;
+    reached(Stage::Written);
+    let mut expected = old.snapshot();
+    expected.check_at(target)?;
+    let kept = backup::make(target, old, &mut expected, options)?;
+    swap::swap_in(target, temp, &file, old, &expected)?;
+    Ok(Replaced {
+        file,
+        backup: kept.map(backup::Kept::settle),
+        parted_links: old.links().saturating_sub(1),
+        warnings: sync_dir(target.dir, options.durability),
+    })
+}
+
+fn sync_file(file: &File, durability: Durability) -> Result<()> {
+    match durability {
+        Durability::None => Ok(()),
+        Durability::File | Durability::Full => Ok(rustix::fs::fsync(file)?),
+    }
+}
+
+/// Syncs the directory; a failure is a warning, since the new bytes are in place by then.
+fn sync_dir(dir: &Dir, durability: Durability) -> Vec<String> {
+    if durability != Durability::Full {
+        return Vec::new();
+    }
+    match open_and_sync(dir) {
+        Ok(()) => Vec::new(),
+        Err(errno) => vec![format!(
+            "the new bytes are in place, but the directory could not be synced: {errno}"
+        )],
+    }
+}
+
+/// The handle of a directory is for paths only, so it is opened again for the sync.
+fn open_and_sync(dir: &Dir) -> Result<(), Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::fsync(rustix::fs::openat(dir, ".", flags, Mode::empty())?)
+}
+
+fn conflict<T>() -> Result<T> {
+    Err(Problem::Conflict.into())
+}
+
+#[cfg(test)]
+use tests::hook::reached;
+
+#[cfg(not(test))]
+const fn reached(_stage: Stage) {}

@@ -1,0 +1,104 @@
+//! Writing the pieces of a patch: kept ranges copied by the kernel, new bytes written.
+
+use std::ops::Range;
+
+use cap_std::fs::File;
+use fs_core::{Cancel, Piece, Problem, Result};
+use rustix::io::Errno;
+
+/// One call copies at most this many bytes, so that cancelling is heard between calls.
+const COPY_STEP: u64 = 32 * 1024 * 1024;
+/// One call writes at most this many bytes.
+const WRITE_STEP: usize = 4 * 1024 * 1024;
+/// The block of a copy that the kernel does not do itself.
+const BLOCK: u64 = 128 * 1024;
+
+/// Writes `pieces` into `to` from offset `at`; kept ranges come from `source`.
+///
+/// # Errors
+/// `conflict` when `source` has become shorter, `cancelled`, `io`.
+pub(super) fn write<'p>(
+    pieces: impl IntoIterator<Item = &'p Piece>,
+    source: &File,
+    to: &File,
+    mut at: u64,
+    cancel: &Cancel,
+) -> Result<u64> {
+    for piece in pieces {
+        at = match piece {
+            Piece::Keep(range) => copy(source, range.clone(), to, at, cancel)?,
+            Piece::New(bytes) => write_bytes(bytes, to, at, cancel)?,
+        };
+    }
+    Ok(at)
+}
+
+/// Writes `bytes` into `to` from offset `at` and returns the offset after them.
+///
+/// # Errors
+/// `cancelled`, `io`.
+pub(super) fn write_bytes(
+    mut bytes: &[u8],
+    to: &File,
+    mut at: u64,
+    cancel: &Cancel,
+) -> Result<u64> {
+    while !bytes.is_empty() {
+        cancel.check()?;
+        let step = bytes.get(..WRITE_STEP).unwrap_or(bytes);
+        let written = match rustix::io::pwrite(to, step, at) {
+            Err(Errno::INTR) => 0,
+            Ok(0) => return Err(Errno::IO.into()),
+            answer => answer?,
+        };
+        bytes = bytes.get(written..).unwrap_or_default();
+        at += written as u64;
+    }
+    Ok(at)
+}
+
+/// Copies a range of `source` into `to` from offset `at` and returns the offset after it.
+///
+/// # Errors
+/// `conflict` when `source` ends before the range does, `cancelled`, `io`.
+pub(super) fn copy(
+    source: &File,
+    range: Range<u64>,
+    to: &File,
+    mut at: u64,
+    cancel: &Cancel,
+) -> Result<u64> {
+    let mut from = range.start;
+    while from < range.end {
+        cancel.check()?;
+        let step = COPY_STEP.min(range.end - from);
+        let copied = match copy_step(source, from, to, at, step) {
+            Err(Errno::INTR) => 0,
+            Ok(0) => return Err(Problem::Conflict.into()),
+            answer => answer?,
+        };
+        from += copied;
+        at += copied;
+    }
+    Ok(at)
+}
+
+fn copy_step(source: &File, from: u64, to: &File, at: u64, len: u64) -> Result<u64, Errno> {
+    let (mut from_now, mut at_now) = (from, at);
+    let wanted = usize::try_from(len).unwrap_or(usize::MAX);
+    match rustix::fs::copy_file_range(source, Some(&mut from_now), to, Some(&mut at_now), wanted) {
+        // Some file systems answer 0 for what they cannot copy; a read tells whether it is there.
+        Ok(0) | Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => {
+            copy_block(source, from, to, at, len.min(BLOCK))
+        }
+        answer => Ok(answer? as u64),
+    }
+}
+
+/// Copies one block by reading and writing it.
+fn copy_block(source: &File, from: u64, to: &File, at: u64, len: u64) -> Result<u64, Errno> {
+    let mut block = vec![0; usize::try_from(len).unwrap_or(0)];
+    let read = rustix::io::pread(source, &mut *block, from)?;
+    let written = rustix::io::pwrite(to, block.get(..read).unwrap_or_default(), at)?;
+    Ok(written as u64)
+}
