@@ -1,0 +1,175 @@
+//! `call` and `tools`: the tools for people and scripts.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use serde_json::{Map, Value, json};
+use tool_server::schema::{Kind, Param};
+use tool_server::{Call, CallError, Settings, ToolOutput, ToolSet, ToolSpec, Toolbox};
+
+use crate::config::Print;
+use crate::failure::Failure;
+
+/// Calls one tool and prints its answer: exit code 0, or 1 when the tool failed.
+pub(crate) fn call(
+    toolbox: &Toolbox,
+    tool: &str,
+    arguments: &[String],
+    print: Print,
+) -> Result<ExitCode, Failure> {
+    let spec = ToolSet::ALL
+        .into_iter()
+        .flat_map(ToolSet::specs)
+        .find(|spec| spec.name == tool);
+    let arguments = parse_arguments(spec, arguments)?;
+    match toolbox.call(tool, arguments, &Call::default()) {
+        Ok(output) => {
+            let text = match print {
+                Print::Text => lines(output),
+                Print::Json => format!("{}\n", answer(output)),
+            };
+            print_out(&text)
+        }
+        Err(error @ CallError::UnknownTool(_)) => Err(Failure::usage(format!("{tool}: {error}"))),
+        Err(CallError::Failed(error)) => {
+            if print == Print::Json {
+                let error = json!({ "error": error.object() });
+                print_out(&format!("{error}\n"))?;
+                return Ok(ExitCode::FAILURE);
+            }
+            Err(Failure::failed(error.to_string()))
+        }
+    }
+}
+
+/// Prints the tools that the settings offer, with the size of what a client is sent about them.
+pub(crate) fn tools(settings: &Settings, print: Print) -> Result<ExitCode, Failure> {
+    if let Some(missing) = missing_families(settings.set) {
+        let _unprinted = writeln!(io::stderr(), "tool-server: {missing}");
+    }
+    let specs: Vec<&ToolSpec> = settings.specs().collect();
+    let text = match print {
+        Print::Json => {
+            let all: Vec<Value> = specs.iter().map(|spec| described(spec)).collect();
+            format!("{}\n", Value::from(all))
+        }
+        Print::Text => overview(settings, &specs),
+    };
+    print_out(&text)
+}
+
+/// Returns which families of a set have no tool in this version.
+pub(crate) fn missing_families(set: ToolSet) -> Option<String> {
+    let name = set.name();
+    match set {
+        ToolSet::Files => None,
+        ToolSet::Standard | ToolSet::All => Some(format!(
+            "set {name}: this version has the family `files` only, of the families to come none"
+        )),
+        ToolSet::File | ToolSet::Reference => {
+            Some(format!("set {name}: this version has no tool of it yet"))
+        }
+    }
+}
+
+fn parse_arguments(
+    spec: Option<&ToolSpec>,
+    arguments: &[String],
+) -> Result<Map<String, Value>, Failure> {
+    let mut parsed = Map::new();
+    for argument in arguments {
+        let Some((name, value)) = argument.split_once('=') else {
+            let reason = format!("{argument:?} is no ARG=VALUE");
+            return Err(Failure::usage(reason));
+        };
+        let param = spec.and_then(|spec| spec.params.iter().find(|param| param.name == name));
+        if parsed.insert(name.to_owned(), parse_value(param, name, value)?).is_some() {
+            return Err(Failure::usage(format!("{name} is given twice")));
+        }
+    }
+    Ok(parsed)
+}
+
+/// Returns a value as its parameter wants it: text as it stands, everything else as JSON.
+fn parse_value(param: Option<&Param>, name: &str, value: &str) -> Result<Value, Failure> {
+    match param.map(|param| param.kind) {
+        None | Some(Kind::Text | Kind::Choice { .. }) => Ok(value.into()),
+        Some(_) => serde_json::from_str(value)
+            .map_err(|error| Failure::usage(format!("{name} is no JSON: {error}"))),
+    }
+}
+
+/// Returns the blocks one after the other, each from the start of a line.
+fn lines(output: ToolOutput) -> String {
+    let (mut text, further, _) = output.into_parts();
+    for block in further {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(&block);
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+fn answer(output: ToolOutput) -> Value {
+    let (text, further, facts) = output.into_parts();
+    json!({ "text": text, "further": further, "facts": facts })
+}
+
+fn described(spec: &ToolSpec) -> Value {
+    json!({
+        "name": spec.name,
+        "title": spec.title,
+        "description": spec.about,
+        "inputSchema": spec.input_schema(),
+    })
+}
+
+fn overview(settings: &Settings, specs: &[&ToolSpec]) -> String {
+    let mut text = String::new();
+    let mut bytes = 0;
+    for spec in specs {
+        text.push_str(&format!("{}: {}\n", spec.name, spec.about));
+        for param in spec.params {
+            text.push_str(&format!("    {}\n", param_line(param)));
+        }
+        bytes += described(spec).to_string().len();
+    }
+    let (count, set) = (specs.len(), settings.set.name());
+    let written = writeln!(text, "{count} tools in set {set}, {bytes} bytes of schemas");
+    debug_assert!(written.is_ok(), "a string takes everything");
+    text
+}
+
+fn param_line(param: &Param) -> String {
+    let need = if param.required { ", required" } else { "" };
+    let (name, about) = (param.name, param.about);
+    match param.kind {
+        Kind::Text => format!("{name} (text{need}): {about}"),
+        Kind::Integer { .. } => format!("{name} (whole number{need}): {about}"),
+        Kind::Flag => format!("{name} (true or false{need}): {about}"),
+        Kind::Choice { words, .. } => format!("{name} ({}{need}): {about}", words.join("|")),
+        Kind::Objects(params) => {
+            let names: Vec<&str> = params.iter().map(|param| param.name).collect();
+            format!("{name} (list of {{{}}}{need}) {about}", names.join(", "))
+        }
+        _ => format!("{name}{need}: {about}"),
+    }
+}
+
+/// Writes to standard output; a reader that has gone away is no failure.
+fn print_out(text: &str) -> Result<ExitCode, Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(Failure::failed(format!("standard output: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

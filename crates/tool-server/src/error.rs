@@ -1,0 +1,135 @@
+//! What a failed call answers: `{code, message, path?, hint?, …fields}`.
+
+use std::fmt;
+
+use fs_core::{Error, ErrorKind, Field, Problem, one_line};
+use serde_json::{Map, Value};
+
+/// A failed call as a model reads it in words and a program as an object.
+///
+/// Invariant: it holds no path but the one that the caller sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolError {
+    code: &'static str,
+    message: String,
+    path: Option<String>,
+    hint: Option<String>,
+    fields: Map<String, Value>,
+}
+
+impl ToolError {
+    /// Returns an `invalid_argument` for `field`.
+    pub fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        let field = one_line(&field.into());
+        Self::from(Error::from(Problem::invalid(field, one_line(&reason.into()))))
+    }
+
+    /// Returns an error of `kind` with a message that stands alone.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            code: kind.code(),
+            message: message.into(),
+            path: None,
+            hint: None,
+            fields: Map::new(),
+        }
+    }
+
+    /// Returns the error with one more datum.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Returns the error with the caller's path, unless it has one already.
+    #[must_use]
+    pub fn at(mut self, path: &str) -> Self {
+        self.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    /// Returns the error with another next step.
+    #[must_use]
+    pub fn hinting(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Returns the error with another message.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Returns the stable code.
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// Returns the datum `name`.
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        self.fields.get(name)
+    }
+
+    /// Returns the whole error as an object.
+    pub fn object(&self) -> Map<String, Value> {
+        let mut object = self.fields.clone();
+        object.insert("code".to_owned(), self.code.into());
+        object.insert("message".to_owned(), self.message.as_str().into());
+        if let Some(path) = &self.path {
+            object.insert("path".to_owned(), path.as_str().into());
+        }
+        if let Some(hint) = &self.hint {
+            object.insert("hint".to_owned(), hint.as_str().into());
+        }
+        object
+    }
+
+    pub(crate) fn with_nearest(self, nearest: Option<&str>) -> Self {
+        match nearest {
+            Some(nearest) => self.with("nearest", nearest),
+            None => self,
+        }
+    }
+}
+
+/// The code, the message and the next step: `not_found: file not found: a.txt`.
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, ". {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+impl From<Error> for ToolError {
+    fn from(error: Error) -> Self {
+        let fields = error
+            .fields()
+            .into_iter()
+            .map(|(name, field)| (name.to_owned(), value(field)));
+        Self {
+            code: error.code(),
+            message: error.to_string(),
+            path: error.path().map(str::to_owned),
+            hint: error.hint(),
+            fields: fields.collect(),
+        }
+    }
+}
+
+fn value(field: Field) -> Value {
+    match field {
+        Field::Number(number) => number.into(),
+        Field::Numbers(numbers) => numbers.into(),
+        Field::Text(text) => text.into(),
+        Field::Flag(flag) => flag.into(),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,107 @@
+//! The family `files`: read a window, write, edit exactly, list.
+
+pub(crate) mod edit;
+pub(crate) mod ls;
+pub(crate) mod read;
+pub(crate) mod write;
+
+use fs_core::{Encoding, ErrorKind, TextFormat, Version};
+use fs_sandbox::{Backup, UpdateOptions};
+
+use crate::error::ToolError;
+use crate::output::ToolOutput;
+use crate::render::{counted, format_words, with_format};
+use crate::schema::{Args, Param};
+use crate::toolbox::{Call, Toolbox};
+
+const ENCODING: Param = Param::text(
+    "encoding",
+    "Encoding of the file, such as gb18030; found by itself when absent.",
+);
+const IF_VERSION: Param = Param::text(
+    "if_version",
+    "Refuse with `conflict` unless the file still has this version.",
+);
+const CREATE_BACKUP: Param = Param::flag("create_backup", "Keep the old file as NAME.bak.");
+
+/// Returns the encoding that the call names.
+fn encoding(args: &Args) -> Result<Option<Encoding>, ToolError> {
+    let label = args.text("encoding").filter(|label| !label.is_empty());
+    Ok(label.map(Encoding::for_label).transpose()?)
+}
+
+/// Returns how the file is to be replaced.
+fn update_options(toolbox: &Toolbox, args: &Args, call: &Call) -> Result<UpdateOptions, ToolError> {
+    let version = args.text("if_version").map(Version::parse).transpose()?;
+    Ok(UpdateOptions {
+        if_version: version,
+        backup: backup(toolbox, args)?,
+        hard_links: None,
+        cancel: call.cancel.clone(),
+    })
+}
+
+fn backup(toolbox: &Toolbox, args: &Args) -> Result<Backup, ToolError> {
+    match (args.flag("create_backup"), toolbox.settings().backup) {
+        (false, _) => Ok(Backup::Off),
+        (true, Backup::Off) => {
+            let message = "denied by policy: this server makes no backups";
+            Err(ToolError::new(ErrorKind::DeniedByPolicy, message)
+                .hinting("leave create_backup out"))
+        }
+        (true, policy) => Ok(policy),
+    }
+}
+
+/// What a change did beside its bytes.
+struct Aftermath<'a> {
+    format: Option<TextFormat>,
+    backup: Option<&'a str>,
+    parted_links: u64,
+    warnings: &'a [String],
+    version: &'a Version,
+    /// Whether the caller follows versions and so wants the new one.
+    show_version: bool,
+}
+
+impl Aftermath<'_> {
+    /// Returns what is added to the line that says what was done.
+    fn clauses(&self) -> String {
+        let mut clauses = String::new();
+        if let Some(backup) = self.backup {
+            clauses.push_str(&format!(", backup {backup}"));
+        }
+        if self.parted_links > 0 {
+            let names = counted(self.parted_links, "other name");
+            clauses.push_str(&format!(", {names} of the file kept the old bytes"));
+        }
+        clauses
+    }
+
+    /// Returns the answer with its notes and facts.
+    fn finish(&self, mut output: ToolOutput, args: &Args) -> ToolOutput {
+        let mut words = self.format.map_or_else(
+            || vec!["encoding unknown".to_owned()],
+            |format| format_words(format, None),
+        );
+        words.extend_from_slice(args.clamped());
+        if self.show_version {
+            words.push(format!("version {}", self.version.as_str()));
+        }
+        output = output.with_words(&words);
+        for warning in self.warnings {
+            output = output.with_note(format!("warning: {warning}"));
+        }
+        if let Some(format) = self.format {
+            output = with_format(output, format);
+        }
+        output
+            .with_fact("version", self.version.as_str())
+            .with_known("backup", self.backup)
+            .with_fact("parted_links", self.parted_links)
+            .with_fact("warnings", self.warnings.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! `files_edit`: exact replacements, all or none.
+
+use fs_core::one_line;
+use fs_edit::{Edit, EditOptions, Edited, EolMode, Request, Target, edit_file};
+use fs_sandbox::HardLinks;
+
+use crate::error::ToolError;
+use crate::files::{Aftermath, CREATE_BACKUP, ENCODING, IF_VERSION, encoding, update_options};
+use crate::output::ToolOutput;
+use crate::render::{counted, fenced};
+use crate::schema::{Args, Kind, MAX_POSITION, Param};
+use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
+
+pub(crate) static TOOL: ToolSpec = ToolSpec {
+    name: "files_edit",
+    title: "Edit a file",
+    about: "Replace exact text in a file. Each `old` must occur exactly once in the original, \
+            blanks and line breaks included; edits must not overlap, and either all are applied \
+            or none. All other bytes stay as they are.",
+    params: &[
+        Param::text("path", "The file.").required(),
+        Param::optional(
+            "edits",
+            Kind::Objects(&[
+                Param::text("old", "Text to replace, literal.").required(),
+                Param::text("new", "Text to put there, literal.").required(),
+                Param::optional(
+                    "expected_count",
+                    Kind::Integer {
+                        default: Some(1),
+                        min: -1,
+                        max: MAX_POSITION,
+                    },
+                    "How often `old` occurs; all are replaced. -1: any number.",
+                ),
+            ]),
+            "",
+        )
+        .required(),
+        ENCODING,
+        Param::choice(
+            "eol",
+            &["auto", "exact", "lf", "crlf"],
+            "auto: LF and CRLF match each other, and new lines end as those around them.",
+        ),
+        IF_VERSION,
+        Param::flag("dry_run", "Only show the diff."),
+        Param::flag("diff", "Show the diff."),
+        Param::word(
+            "on_hard_link",
+            &["break", "refuse", "in_place"],
+            "For a file with several names.",
+        ),
+        CREATE_BACKUP,
+    ],
+    effect: Effect::Changes,
+    facts: &[
+        ("edits", "integer"),
+        ("replacements", "integer"),
+        ("lines_changed", "integer"),
+        ("diff", "string"),
+        ("dry_run", "boolean"),
+        ("encoding", "string"),
+        ("bom", "boolean"),
+        ("eol", "string"),
+        ("version", "string"),
+        ("backup", "string"),
+        ("parted_links", "integer"),
+        ("warnings", "array"),
+    ],
+    sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
+    run,
+};
+
+fn run(toolbox: &Toolbox, mut args: Args, call: &Call) -> Result<ToolOutput, ToolError> {
+    let mut update = update_options(toolbox, &args, call)?;
+    update.hard_links = hard_links(&args);
+    let options = EditOptions {
+        update,
+        dry_run: args.flag("dry_run"),
+    };
+    let edits: Vec<Edit> = args.take_objects("edits").into_iter().map(edit).collect();
+    let count = edits.len() as u64;
+    let request = Request {
+        target: Target::Text(edits),
+        eol: eol(&args),
+        encoding: encoding(&args)?,
+        fallback: toolbox.settings().fallback,
+    };
+    let path = args.take_text("path");
+    let edited = edit_file(toolbox.workspace(), &path, &request, &options)
+        .map_err(|error| ToolError::from(error).at(&path))?;
+    Ok(render(&edited, count, &path, &args))
+}
+
+fn edit(mut args: Args) -> Edit {
+    Edit {
+        old: args.take_text("old"),
+        new: args.take_text("new"),
+        expected_count: args.integer("expected_count").unwrap_or(1),
+    }
+}
+
+fn eol(args: &Args) -> EolMode {
+    match args.choice("eol") {
+        "exact" => EolMode::Exact,
+        "lf" => EolMode::Lf,
+        "crlf" => EolMode::CrLf,
+        _ => EolMode::Auto,
+    }
+}
+
+fn hard_links(args: &Args) -> Option<HardLinks> {
+    match args.choice("on_hard_link") {
+        "break" => Some(HardLinks::Break),
+        "refuse" => Some(HardLinks::Refuse),
+        "in_place" => Some(HardLinks::InPlace),
+        _ => None,
+    }
+}
+
+fn render(edited: &Edited, count: u64, path: &str, args: &Args) -> ToolOutput {
+    let aftermath = Aftermath {
+        format: edited.format,
+        backup: edited.backup.as_deref(),
+        parted_links: edited.parted_links,
+        warnings: &edited.warnings,
+        version: &edited.version,
+        show_version: args.text("if_version").is_some() && !edited.dry_run,
+    };
+    let done = done(edited, count, &one_line(path));
+    let mut output = ToolOutput::new(done + &aftermath.clauses());
+    if edited.dry_run || args.flag("diff") {
+        output = output.with_block(fenced(&edited.diff, "diff"));
+    }
+    let output = output
+        .with_fact("edits", count)
+        .with_fact("replacements", edited.replacements)
+        .with_fact("lines_changed", edited.lines_changed)
+        .with_fact("diff", edited.diff.as_str())
+        .with_fact("dry_run", edited.dry_run);
+    aftermath.finish(output, args)
+}
+
+fn done(edited: &Edited, count: u64, path: &str) -> String {
+    let did = if edited.dry_run {
+        "Would apply"
+    } else {
+        "Applied"
+    };
+    let edits = counted(count, "edit");
+    let times = if edited.replacements == count {
+        String::new()
+    } else {
+        format!(" ({})", counted(edited.replacements, "replacement"))
+    };
+    let lines = counted(edited.lines_changed, "line");
+    format!("{did} {edits} to {path}{times}: {lines} changed")
+}

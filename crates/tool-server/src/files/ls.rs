@@ -1,0 +1,156 @@
+//! `files_ls`: the names in a directory, with sizes, page by page.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
+
+use fs_core::{Entry, EntryKind, ErrorKind, ListOptions, Listing, Order, Position};
+
+use crate::error::ToolError;
+use crate::output::ToolOutput;
+use crate::render::{name, quoted, size};
+use crate::schema::{Args, Param};
+use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
+
+/// Entries of an answer when the call names no limit.
+const DEFAULT_ENTRIES: u64 = 500;
+/// Entries of an answer at most.
+const MAX_ENTRIES: i64 = 10_000;
+/// What marks a cursor that spells a name which is no UTF-8 as hexadecimal bytes.
+const HEX: &str = "hex:";
+
+pub(crate) static TOOL: ToolSpec = ToolSpec {
+    name: "files_ls",
+    title: "List a directory",
+    about: "List a directory by name, hidden entries too: `name  (size)`, `name/` for a \
+            directory, `name@` for a link.",
+    params: &[
+        Param::text("path", "The directory; the first root when absent."),
+        Param::count("limit", MAX_ENTRIES, "Entries at most, 500 when absent."),
+        Param::text("after", "Only entries after this name, to read on."),
+    ],
+    effect: Effect::Reads,
+    facts: &[
+        ("returned", "integer"),
+        ("total", "integer"),
+        ("truncated", "boolean"),
+        ("next", "string"),
+    ],
+    sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
+    run,
+};
+
+fn run(toolbox: &Toolbox, args: Args, call: &Call) -> Result<ToolOutput, ToolError> {
+    let path = args.text("path").unwrap_or(".");
+    let after = args.text("after").filter(|after| !after.is_empty());
+    let limit = args.positive("limit").unwrap_or(DEFAULT_ENTRIES);
+    let options = ListOptions {
+        order: Order::Name,
+        limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
+        after: after.map(position).transpose()?,
+        sizes: true,
+        cancel: call.cancel.clone(),
+    };
+    let listing = toolbox
+        .workspace()
+        .list(path, &options)
+        .map_err(|error| explain(error.into(), path))?;
+    Ok(render(&listing, limit, &args))
+}
+
+fn explain(error: ToolError, path: &str) -> ToolError {
+    if error.code() == ErrorKind::NotADirectory.code() {
+        return error.hinting("use files_read to read a file").at(path);
+    }
+    error.at(path)
+}
+
+fn render(listing: &Listing, limit: u64, args: &Args) -> ToolOutput {
+    let next = listing.next.as_ref().map(|next| cursor(&next.name));
+    let mut output = ToolOutput::new(rows(listing, args.text("after").is_some()))
+        .with_fact("returned", listing.entries.len())
+        .with_fact("total", listing.total)
+        .with_fact("truncated", next.is_some())
+        .with_known("next", next.as_deref());
+    if let Some(next) = next {
+        output = output.with_note(more_note(listing, limit, &next));
+    } else if listing.total > listing.entries.len() as u64 {
+        output = output.with_note(format!("{} entries total", listing.total));
+    }
+    output.with_words(args.clamped())
+}
+
+fn rows(listing: &Listing, is_continued: bool) -> String {
+    if listing.entries.is_empty() {
+        let none = if is_continued {
+            "(no more entries)"
+        } else {
+            "(empty directory)"
+        };
+        return none.to_owned();
+    }
+    let mut rows = String::new();
+    for entry in &listing.entries {
+        push_row(&mut rows, entry);
+    }
+    rows.truncate(rows.len().saturating_sub(1));
+    rows
+}
+
+fn push_row(rows: &mut String, entry: &Entry) {
+    let name = name(&entry.name);
+    let written = match (entry.kind, entry.size) {
+        (EntryKind::Dir, _) => writeln!(rows, "{name}/"),
+        (EntryKind::Link, _) => writeln!(rows, "{name}@"),
+        (EntryKind::Other, _) => writeln!(rows, "{name}  (special)"),
+        (EntryKind::File, Some(bytes)) => writeln!(rows, "{name}  ({})", size(bytes)),
+        (EntryKind::File, None) => writeln!(rows, "{name}  (size unknown)"),
+    };
+    debug_assert!(written.is_ok(), "a string takes everything");
+}
+
+fn more_note(listing: &Listing, limit: u64, next: &str) -> String {
+    let (shown, total) = (listing.entries.len(), listing.total);
+    let largest = MAX_ENTRIES.unsigned_abs().min(total);
+    let larger = if largest > limit {
+        format!(", or limit={largest} for more")
+    } else {
+        String::new()
+    };
+    let after = quoted(next);
+    format!("{shown} of {total} entries shown. Use after={after} to continue{larger}.")
+}
+
+/// Returns the cursor that stands for a name: the name itself, or its bytes in hexadecimal where
+/// it is no UTF-8 or looks like that.
+fn cursor(name: &OsStr) -> String {
+    match name.to_str() {
+        Some(text) if !text.starts_with(HEX) => text.to_owned(),
+        _ => name
+            .as_encoded_bytes()
+            .iter()
+            .fold(HEX.to_owned(), |text, byte| format!("{text}{byte:02x}")),
+    }
+}
+
+fn position(cursor: &str) -> Result<Position, ToolError> {
+    let name = match cursor.strip_prefix(HEX) {
+        Some(digits) => name_of_hex(digits)
+            .ok_or_else(|| ToolError::invalid("after", "it is no cursor of files_ls"))?,
+        // A directory is listed as `name/`; its name alone is the cursor.
+        None => OsString::from(cursor.strip_suffix('/').unwrap_or(cursor)),
+    };
+    Ok(Position {
+        name,
+        is_dir: false,
+    })
+}
+
+fn name_of_hex(digits: &str) -> Option<OsString> {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    let pairs = digits.as_bytes().chunks(2);
+    let bytes: Option<Vec<u8>> = pairs
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+        .collect();
+    bytes.map(OsString::from_vec)
+}

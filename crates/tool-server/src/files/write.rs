@@ -1,0 +1,144 @@
+//! `files_write`: the whole content, more at the end, or lines in between.
+
+use fs_core::{ErrorKind, one_line};
+use fs_sandbox::{Change, WriteMode, WriteOptions, Written};
+
+use crate::error::ToolError;
+use crate::files::{Aftermath, CREATE_BACKUP, ENCODING, IF_VERSION, encoding, update_options};
+use crate::output::ToolOutput;
+use crate::schema::{Args, MAX_POSITION, Param};
+use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
+
+pub(crate) static TOOL: ToolSpec = ToolSpec {
+    name: "files_write",
+    title: "Write a file",
+    about: "Write text to a file: overwrite it, append, insert before a line, or create it and \
+            refuse when it exists. Missing folders are made, except for insert. An existing \
+            file keeps its encoding and byte order mark. To change parts use files_edit.",
+    params: &[
+        Param::text("path", "The file.").required(),
+        Param::text("content", "The text.").required(),
+        Param::choice(
+            "mode",
+            &["overwrite", "append", "insert", "create"],
+            "insert puts the text before `line`; create never replaces.",
+        ),
+        Param::count(
+            "line",
+            MAX_POSITION,
+            "For insert: the line to come before, from 1; last line + 1 adds at the end.",
+        ),
+        ENCODING,
+        IF_VERSION,
+        CREATE_BACKUP,
+    ],
+    effect: Effect::Changes,
+    facts: &[
+        ("bytes", "integer"),
+        ("size", "integer"),
+        ("change", "string"),
+        ("encoding", "string"),
+        ("bom", "boolean"),
+        ("eol", "string"),
+        ("version", "string"),
+        ("backup", "string"),
+        ("parted_links", "integer"),
+        ("warnings", "array"),
+    ],
+    sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
+    run,
+};
+
+fn run(toolbox: &Toolbox, mut args: Args, call: &Call) -> Result<ToolOutput, ToolError> {
+    let mode = mode(&args)?;
+    let options = WriteOptions {
+        mode,
+        encoding: encoding(&args)?,
+        fallback: toolbox.settings().fallback,
+        create_dirs: !matches!(mode, WriteMode::InsertBefore { .. }),
+        update: update_options(toolbox, &args, call)?,
+    };
+    let path = args.take_text("path");
+    let content = args.take_text("content");
+    let written = toolbox
+        .workspace()
+        .write(&path, &content, &options)
+        .map_err(|error| explain(error.into(), &path))?;
+    Ok(render(&written, mode, &path, &args))
+}
+
+fn mode(args: &Args) -> Result<WriteMode, ToolError> {
+    let line = args.integer("line");
+    let mode = args.choice("mode");
+    match (mode, line) {
+        ("insert", Some(line @ 1..)) => Ok(WriteMode::InsertBefore {
+            line: line.unsigned_abs(),
+        }),
+        ("insert", Some(_)) => Err(ToolError::new(
+            ErrorKind::OutOfRange,
+            "line must be >= 1 for insert mode",
+        )
+        .with("field", "line")
+        .with("value", 0)),
+        ("insert", None) => Err(ToolError::invalid("line", "mode insert needs it")),
+        (_, Some(1..)) => {
+            let reason = format!("only mode insert takes it, not {mode}");
+            Err(ToolError::invalid("line", reason))
+        }
+        ("append", _) => Ok(WriteMode::Append),
+        ("create", _) => Ok(WriteMode::CreateNew),
+        _ => Ok(WriteMode::Overwrite),
+    }
+}
+
+fn explain(error: ToolError, path: &str) -> ToolError {
+    let numbers = (error.field("value"), error.field("last"));
+    let (Some(value), Some(last)) = (numbers.0.cloned(), numbers.1.cloned()) else {
+        return error.at(path);
+    };
+    let total = last.as_u64().unwrap_or_default().saturating_sub(1);
+    let path_shown = one_line(path);
+    error
+        .saying(format!("line {value} exceeds file length ({total} lines): {path_shown}"))
+        .at(path)
+}
+
+fn render(written: &Written, mode: WriteMode, path: &str, args: &Args) -> ToolOutput {
+    let aftermath = Aftermath {
+        format: written.format,
+        backup: written.backup.as_deref(),
+        parted_links: written.parted_links,
+        warnings: &written.warnings,
+        version: &written.version,
+        show_version: args.text("if_version").is_some(),
+    };
+    let done = done(written, mode, &one_line(path));
+    let output = ToolOutput::new(done + &aftermath.clauses())
+        .with_fact("bytes", written.text_bytes)
+        .with_fact("size", written.size)
+        .with_fact("change", change(written.change));
+    aftermath.finish(output, args)
+}
+
+fn done(written: &Written, mode: WriteMode, path: &str) -> String {
+    let bytes = written.text_bytes;
+    if written.change == Change::Unchanged {
+        return format!("Unchanged: {path} holds that already ({} bytes)", written.size);
+    }
+    match mode {
+        WriteMode::Overwrite => format!("Wrote {bytes} bytes to {path}"),
+        WriteMode::Append => format!("Appended {bytes} bytes to {path}"),
+        WriteMode::InsertBefore { line } => {
+            format!("Inserted {bytes} bytes at line {line} in {path}")
+        }
+        WriteMode::CreateNew => format!("Created {path} ({bytes} bytes)"),
+    }
+}
+
+fn change(change: Change) -> &'static str {
+    match change {
+        Change::Created => "created",
+        Change::Replaced => "replaced",
+        Change::Unchanged => "unchanged",
+    }
+}

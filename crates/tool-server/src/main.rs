@@ -1,0 +1,102 @@
+//! `tool-server`: the toolbox over MCP, and for people and scripts on a command line.
+
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests set up trees by ambient path"
+    )
+)]
+
+mod cli;
+mod config;
+mod failure;
+mod flags;
+mod instructions;
+mod lines;
+mod mcp;
+mod request_id;
+mod transport;
+
+use std::process::ExitCode;
+
+use tool_server::Toolbox;
+use tracing::{info, warn};
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::config::{Command, Config, describe_roots};
+use crate::failure::Failure;
+use crate::mcp::Structured;
+
+fn main() -> ExitCode {
+    run().unwrap_or_else(|failure| failure.report())
+}
+
+fn run() -> Result<ExitCode, Failure> {
+    let config = Config::from_line(std::env::args_os())?;
+    match config.command.clone() {
+        Command::Tools { print } => cli::tools(&config.settings, print),
+        Command::Call {
+            tool,
+            arguments,
+            print,
+        } => {
+            log_from(LevelFilter::WARN);
+            let toolbox = open(&config)?;
+            cli::call(&toolbox, &tool, &arguments, print)
+        }
+        Command::Serve => serve(&config),
+    }
+}
+
+fn serve(config: &Config) -> Result<ExitCode, Failure> {
+    log_from(LevelFilter::INFO);
+    let toolbox = open(config)?;
+    let structured = if config.structured_content {
+        Structured::Yes
+    } else {
+        Structured::No
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("no runtime: {error}")))?;
+    let served = runtime.block_on(mcp::serve(toolbox, structured));
+    // A read that waits for input cannot be stopped; do not wait for it.
+    runtime.shutdown_background();
+    served.map(|()| ExitCode::SUCCESS)
+}
+
+/// Opens the roots, says which they are, and confines this process to them where that is wanted.
+fn open(config: &Config) -> Result<Toolbox, Failure> {
+    let workspace = config.workspace()?;
+    info!("roots: {}", describe_roots(&workspace));
+    if let Some(missing) = cli::missing_families(config.settings.set) {
+        warn!("{missing}");
+    }
+    if config.confine {
+        let state: Vec<_> = config.state.iter().map(std::path::PathBuf::as_path).collect();
+        let confinement = fs_sandbox::confine(&workspace, &state)
+            .map_err(|error| Failure::failed(format!("--confine: {error}")))?;
+        warn!("confinement by the kernel: {confinement:?}");
+    }
+    Ok(Toolbox::new(workspace, config.settings.clone()))
+}
+
+/// Sends logs from `level` on to standard error; standard output belongs to the protocol.
+fn log_from(level: LevelFilter) {
+    use tracing_subscriber::filter::Targets;
+    use tracing_subscriber::layer::SubscriberExt as _;
+    use tracing_subscriber::util::SubscriberInitExt as _;
+
+    let targets = Targets::new()
+        .with_target("tool_server", level)
+        .with_default(LevelFilter::ERROR);
+    let lines = tracing_subscriber::fmt::layer()
+        .without_time()
+        .with_target(false)
+        .with_ansi(false)
+        .with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(lines).with(targets).init();
+}

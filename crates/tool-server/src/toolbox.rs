@@ -1,0 +1,287 @@
+//! The tools by name, callable without any protocol.
+
+use std::collections::HashSet;
+
+use fs_core::{Cancel, ErrorKind, Fallback};
+use fs_sandbox::{Backup, Workspace};
+use serde_json::{Map, Value};
+
+use crate::error::ToolError;
+use crate::files;
+use crate::output::ToolOutput;
+use crate::schema::{Args, Param, object_schema};
+
+/// The tools that a server offers, over one workspace.
+///
+/// ```no_run
+/// # use std::path::Path;
+/// # use fs_sandbox::{Rights, Workspace};
+/// # use serde_json::{Map, json};
+/// # use tool_server::{Call, Settings, Toolbox};
+/// let root = Path::new("/srv/project");
+/// let workspace = Workspace::builder().root("workspace", root, Rights::ALL).build()?;
+/// let toolbox = Toolbox::new(workspace, Settings::default());
+/// let arguments = Map::from_iter([("path".to_owned(), json!("README.md"))]);
+/// let answer = toolbox.call("files_read", arguments, &Call::default())?;
+/// println!("{}", answer.text());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Toolbox {
+    workspace: Workspace,
+    settings: Settings,
+}
+
+/// What a toolbox offers and what it takes bytes for.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Which tools there are.
+    pub set: ToolSet,
+    /// Whether only tools that change nothing are offered.
+    pub read_only: bool,
+    /// Whether tools that delete are taken away.
+    pub no_delete: bool,
+    /// Tools that are taken away by name.
+    pub disabled: HashSet<String>,
+    /// What bytes are taken for that are in no sure encoding.
+    pub fallback: Fallback,
+    /// What is kept beside a file when a call asks for a backup.
+    pub backup: Backup,
+}
+
+/// A set of tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolSet {
+    /// Every operation once.
+    #[default]
+    Standard,
+    /// `files_read`, `files_write`, `files_edit` and `files_ls`.
+    Files,
+    /// The family whose tools are named by verb and noun: `read_file`, `edit_file` and so on.
+    File,
+    /// All families but the last.
+    All,
+    /// The names of the MCP reference server for files.
+    Reference,
+}
+
+/// A tool as its callers see it.
+#[derive(Debug)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it does, for a model.
+    pub about: &'static str,
+    /// Its parameters, in the order in which they are shown.
+    pub params: &'static [Param],
+    /// What it does to files.
+    pub effect: Effect,
+    /// The facts that its answers carry: name and JSON type.
+    pub facts: &'static [(&'static str, &'static str)],
+    pub(crate) sets: &'static [ToolSet],
+    pub(crate) run: fn(&Toolbox, Args, &Call) -> Result<ToolOutput, ToolError>,
+}
+
+/// What a tool does to files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    Reads,
+    /// It changes files, and what they held may be lost.
+    Changes,
+    /// As [`Effect::Changes`], and a name may be gone afterwards.
+    Deletes,
+}
+
+/// What surrounds one call.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Call {
+    /// Stops the call; what it was about to change stays as it was.
+    pub cancel: Cancel,
+}
+
+/// Why a call gave no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallError {
+    /// The set has no tool of that name; the names it has.
+    UnknownTool(Vec<&'static str>),
+    /// The tool failed.
+    Failed(ToolError),
+}
+
+static TOOLS: [&ToolSpec; 4] = [
+    &files::read::TOOL,
+    &files::write::TOOL,
+    &files::edit::TOOL,
+    &files::ls::TOOL,
+];
+
+impl Toolbox {
+    /// Returns a toolbox over `workspace`.
+    pub fn new(workspace: Workspace, settings: Settings) -> Self {
+        Self {
+            workspace,
+            settings,
+        }
+    }
+
+    /// Returns the workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// Returns the settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the tools that are offered, in the order in which they are shown.
+    pub fn specs(&self) -> impl Iterator<Item = &'static ToolSpec> {
+        self.settings.specs()
+    }
+
+    /// Calls a tool; nothing is read or changed unless all arguments fit.
+    ///
+    /// # Errors
+    /// [`CallError::UnknownTool`]; everything else is [`CallError::Failed`] with a code of
+    /// [`ErrorKind`], `denied_by_policy` for a tool that the settings take away.
+    pub fn call(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        call: &Call,
+    ) -> Result<ToolOutput, CallError> {
+        let Some(spec) = self.settings.set.specs().find(|spec| spec.name == name) else {
+            return Err(CallError::UnknownTool(
+                self.specs().map(|spec| spec.name).collect(),
+            ));
+        };
+        if let Some(reason) = self.settings.takes_away(spec) {
+            return Err(ToolError::new(ErrorKind::DeniedByPolicy, reason).into());
+        }
+        let args = Args::check(spec.name, spec.params, arguments)?;
+        Ok((spec.run)(self, args, call)?)
+    }
+}
+
+impl Settings {
+    /// Returns the tools that these settings offer.
+    pub fn specs(&self) -> impl Iterator<Item = &'static ToolSpec> {
+        self.set
+            .specs()
+            .filter(|spec| self.takes_away(spec).is_none())
+    }
+
+    fn takes_away(&self, spec: &ToolSpec) -> Option<String> {
+        let name = spec.name;
+        if self.read_only && spec.effect != Effect::Reads {
+            Some(format!("denied by policy: {name} changes files, and this server is read-only"))
+        } else if self.no_delete && spec.effect == Effect::Deletes {
+            Some(format!("denied by policy: {name} deletes, which this server does not"))
+        } else if self.disabled.contains(name) {
+            Some(format!("denied by policy: {name} is disabled on this server"))
+        } else {
+            None
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            set: ToolSet::default(),
+            read_only: false,
+            no_delete: false,
+            disabled: HashSet::new(),
+            fallback: Fallback::Auto,
+            backup: Backup::Single,
+        }
+    }
+}
+
+impl ToolSet {
+    /// All sets.
+    pub const ALL: [Self; 5] = [
+        Self::Standard,
+        Self::Files,
+        Self::File,
+        Self::All,
+        Self::Reference,
+    ];
+
+    /// Returns the set's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Files => "files",
+            Self::File => "file",
+            Self::All => "all",
+            Self::Reference => "reference",
+        }
+    }
+
+    /// Returns the tools of this set.
+    pub fn specs(self) -> impl Iterator<Item = &'static ToolSpec> {
+        TOOLS
+            .into_iter()
+            .filter(move |spec| spec.sets.contains(&self))
+    }
+}
+
+impl ToolSpec {
+    /// Returns the JSON schema of the arguments.
+    pub fn input_schema(&self) -> Map<String, Value> {
+        object_schema(self.params)
+    }
+
+    /// Returns the JSON schema of an answer's structured content, an error included; nothing in it
+    /// is required.
+    pub fn output_schema(&self) -> Map<String, Value> {
+        let common = [
+            ("text", "string"),
+            ("notes", "array"),
+            ("code", "string"),
+            ("message", "string"),
+        ];
+        let properties: Map<String, Value> = self
+            .facts
+            .iter()
+            .chain(&common)
+            .map(|(name, kind)| ((*name).to_owned(), serde_json::json!({ "type": kind })))
+            .collect();
+        Map::from_iter([
+            ("type".to_owned(), "object".into()),
+            ("properties".to_owned(), properties.into()),
+        ])
+    }
+}
+
+impl Call {
+    /// Returns a call that `cancel` stops.
+    pub fn stopped_by(cancel: Cancel) -> Self {
+        Self { cancel }
+    }
+}
+
+impl From<ToolError> for CallError {
+    fn from(error: ToolError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl std::fmt::Display for CallError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::UnknownTool(names) => write!(f, "unknown tool; there are {}", names.join(", ")),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+#[cfg(test)]
+mod tests;
