@@ -1,1 +1,216 @@
-//! explain
+//! Why a text was not found: a look at what is near, within a budget, never applied.
+
+mod fold;
+mod nearest;
+mod variants;
+
+use std::borrow::Cow;
+use std::time::{Duration, Instant};
+
+use fs_core::Problem;
+use memchr::memmem;
+
+use crate::request::{Edit, EolMode};
+use crate::tokens::{collapse, collapse_bytes};
+
+use fold::Likeness;
+
+/// How much may be spent on an explanation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    /// When to stop.
+    pub(crate) until: Instant,
+    /// The largest text that is looked at, in bytes.
+    pub(crate) max_bytes: usize,
+}
+
+/// An edit whose `old` was not found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Miss<'a> {
+    /// The text as UTF-8, or opaque bytes.
+    pub(crate) text: &'a [u8],
+    /// All edits of the request.
+    pub(crate) edits: &'a [Edit],
+    /// Which of them it is.
+    pub(crate) index: usize,
+    /// How breaks were matched.
+    pub(crate) eol: EolMode,
+}
+
+/// What is near, in words, and its first and last line; no lines where none is near.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Finding {
+    words: String,
+    lines: Vec<u64>,
+}
+
+/// The text in token form, in which the probes look.
+struct Field<'a> {
+    text: Cow<'a, [u8]>,
+    budget: &'a Budget,
+}
+
+impl Budget {
+    /// Returns the budget of a call that begins now: 50 ms and 16 MiB.
+    pub(crate) fn standard() -> Self {
+        Self {
+            until: Instant::now() + Duration::from_millis(50),
+            max_bytes: 16 * 1024 * 1024,
+        }
+    }
+
+    fn is_spent(&self) -> bool {
+        Instant::now() >= self.until
+    }
+}
+
+/// Returns the `no_match` for `miss`, explained as far as the budget allows.
+pub(crate) fn explain(miss: &Miss<'_>, budget: &Budget) -> Problem {
+    let finding = find(miss, budget);
+    Problem::NoMatch {
+        lines: finding.as_ref().map_or_else(Vec::new, |it| it.lines.clone()),
+        explanation: finding.map(|it| it.words),
+    }
+}
+
+fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
+    let edit = miss.edits.get(miss.index)?;
+    if miss.text.is_empty() {
+        return Some(Finding::nowhere("the file is empty"));
+    }
+    if miss.text.len() > budget.max_bytes || budget.is_spent() {
+        return None;
+    }
+    let text = match memmem::find(miss.text, b"\r\n") {
+        Some(_) => Cow::Owned(collapse_bytes(Cow::Borrowed(miss.text))),
+        None => Cow::Borrowed(miss.text),
+    };
+    let field = Field { text, budget };
+    let old = collapse(&edit.old);
+    field
+        .other_breaks(miss.eol, &old)
+        .or_else(|| field.already_there(&collapse(&edit.new)))
+        .or_else(|| in_another_edit(miss, &old))
+        .or_else(|| field.differs_in_form(&old))
+        .or_else(|| field.nearest(&old))
+}
+
+impl Finding {
+    fn nowhere(words: impl Into<String>) -> Self {
+        Self {
+            words: words.into(),
+            lines: Vec::new(),
+        }
+    }
+
+    fn at(first: u64, last: u64, words: impl FnOnce(&str) -> String) -> Self {
+        let place = if first == last {
+            format!("line {first}")
+        } else {
+            format!("lines {first}-{last}")
+        };
+        Self {
+            words: words(&place),
+            lines: vec![first, last],
+        }
+    }
+}
+
+impl Field<'_> {
+    /// In exact mode: the same text with other breaks.
+    fn other_breaks(&self, eol: EolMode, old: &str) -> Option<Finding> {
+        if eol != EolMode::Exact {
+            return None;
+        }
+        let (first, last) = self.lines_of(old)?;
+        Some(Finding::at(first, last, |place| {
+            format!("{place} would match but for the line breaks, which eol=exact compares")
+        }))
+    }
+
+    /// The new text stands there once, and is long enough to be no chance.
+    fn already_there(&self, new: &str) -> Option<Finding> {
+        let telling = new.chars().filter(|c| !c.is_whitespace()).count() >= 4;
+        let finder = memmem::Finder::new(new.as_bytes());
+        let mut hits = finder.find_iter(&self.text);
+        let _first = hits.next().filter(|_| telling)?;
+        if hits.next().is_some() {
+            return None;
+        }
+        let (first, last) = self.lines_of(new)?;
+        Some(Finding::at(first, last, |place| {
+            format!("\"new\" stands in {place} already; the edit may have been made before")
+        }))
+    }
+
+    /// The same text but for blanks, look-alikes, composition, escapes, line numbers or case.
+    fn differs_in_form(&self, old: &str) -> Option<Finding> {
+        let alike = self.alike(old);
+        match &alike {
+            Some((_, likeness)) if *likeness < Likeness::Case => {}
+            _ => {
+                if let Some(finding) = self.variants(old) {
+                    return Some(finding);
+                }
+            }
+        }
+        alike.map(|(finding, _)| finding)
+    }
+
+    /// Returns the first and the last line of the first place of `needle`.
+    fn lines_of(&self, needle: &str) -> Option<(u64, u64)> {
+        let at = memmem::find(&self.text, needle.as_bytes())?;
+        let first = 1 + count_breaks(self.text.get(..at)?);
+        let inside = needle.strip_suffix('\n').unwrap_or(needle);
+        Some((first, first + count_breaks(inside.as_bytes())))
+    }
+
+    /// Returns the text of the lines from `first` to `last`, without the last one's break.
+    fn lines(&self, first: u64, last: u64) -> Cow<'_, str> {
+        let mut starts = std::iter::once(0)
+            .chain(memchr::memchr_iter(b'\n', &self.text).map(|at| at + 1))
+            .skip(usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX));
+        let start = starts.next().unwrap_or(self.text.len());
+        let more = usize::try_from(last.saturating_sub(first)).unwrap_or(usize::MAX);
+        let end = starts.nth(more).map_or(self.text.len(), |next| next - 1);
+        String::from_utf8_lossy(self.text.get(start..end).unwrap_or_default())
+    }
+}
+
+/// The text is what another edit puts in.
+fn in_another_edit(miss: &Miss<'_>, old: &str) -> Option<Finding> {
+    let others = miss.edits.iter().enumerate();
+    let (index, _) = others
+        .filter(|(index, _)| *index != miss.index)
+        .find(|(_, other)| collapse(&other.new).contains(old))?;
+    Some(Finding::nowhere(format!(
+        "it is in the \"new\" of edits[{index}], but every edit is matched against the original text"
+    )))
+}
+
+fn count_breaks(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// Returns a line as it is shown: at most 120 characters, with all that is not plain to the eye as
+/// `[U+XXXX]`.
+fn shown(line: &str) -> String {
+    let mut shown = String::new();
+    for (index, character) in line.chars().enumerate() {
+        if index == 120 {
+            shown.push('…');
+            break;
+        }
+        if fold::is_plain(character) {
+            shown.push(character);
+        } else {
+            shown.push_str(&format!("[U+{:04X}]", u32::from(character)));
+        }
+    }
+    shown
+}
+
+/// Returns the two lines, one below the other.
+fn pair(file: &str, old: &str) -> String {
+    format!("\nfile: {}\nold:  {}", shown(file), shown(old))
+}

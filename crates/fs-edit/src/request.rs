@@ -1,6 +1,16 @@
-//! What is asked for.
+//! What is asked for, and what of it can be judged before any file is looked at.
 
-use fs_core::{Encoding, Fallback};
+use fs_core::{Encoding, Fallback, Problem, Result};
+
+use crate::failure::fail_on_any;
+use crate::tokens::equal_as_tokens;
+
+/// The most edits of one request.
+pub const MAX_EDITS: usize = 1_000;
+/// The longest text to replace, in bytes of UTF-8.
+pub const MAX_OLD_BYTES: usize = 1024 * 1024;
+/// The longest new text, in bytes of UTF-8.
+pub const MAX_NEW_BYTES: usize = 16 * 1024 * 1024;
 
 /// One exact replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,4 +91,132 @@ pub struct Request {
     pub encoding: Option<Encoding>,
     /// What the bytes are taken for that are in no sure encoding.
     pub fallback: Fallback,
+}
+
+impl Edit {
+    /// Returns the replacement of `old`, which must occur exactly once, by `new`.
+    pub fn new(old: impl Into<String>, new: impl Into<String>) -> Self {
+        Self {
+            old: old.into(),
+            new: new.into(),
+            expected_count: 1,
+        }
+    }
+}
+
+impl Positional {
+    /// Returns the text that is put in.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Insert { text, .. }
+            | Self::ReplaceLine { text, .. }
+            | Self::ReplaceRange { text, .. } => text,
+        }
+    }
+}
+
+impl Request {
+    /// Returns a request for `edits` with every option at its default.
+    pub fn edits(edits: Vec<Edit>) -> Self {
+        Self::of(Target::Text(edits))
+    }
+
+    /// Returns a request for a change by position with every option at its default.
+    pub fn position(position: Positional) -> Self {
+        Self::of(Target::Position(position))
+    }
+
+    /// Checks what can be judged without the file, so that a misfit costs no I/O.
+    ///
+    /// [`plan`](crate::plan()) calls this too.
+    ///
+    /// # Errors
+    /// In this order: `invalid_argument` (no edits, more than [`MAX_EDITS`], an `expected_count` of
+    /// 0 or below -1, a range that ends before it begins), `too_large` (over [`MAX_OLD_BYTES`] or
+    /// [`MAX_NEW_BYTES`]), `empty_old`, `no_op` (`old` equals `new`, or an insert of nothing).
+    ///
+    /// ```
+    /// use fs_edit::{Edit, Request};
+    ///
+    /// assert!(Request::edits(vec![Edit::new("a", "b")]).check().is_ok());
+    /// let error = Request::edits(vec![Edit::new("", "b")]).check().unwrap_err();
+    /// assert_eq!((error.code(), error.edit()), ("empty_old", Some(0)));
+    /// ```
+    pub fn check(&self) -> Result<()> {
+        match &self.target {
+            Target::Text(edits) => check_edits(edits, self.eol),
+            Target::Position(position) => check_position(position),
+        }
+    }
+
+    fn of(target: Target) -> Self {
+        Self {
+            target,
+            eol: EolMode::Auto,
+            encoding: None,
+            fallback: Fallback::None,
+        }
+    }
+}
+
+fn check_edits(edits: &[Edit], eol: EolMode) -> Result<()> {
+    if edits.is_empty() {
+        return Err(Problem::invalid("edits", "it is empty").into());
+    }
+    if edits.len() > MAX_EDITS {
+        let reason = format!("{} edits, the limit is {MAX_EDITS}", edits.len());
+        return Err(Problem::invalid("edits", reason).into());
+    }
+    fail_on_any(edits, check_count)?;
+    fail_on_any(edits, check_sizes)?;
+    fail_on_any(edits, |edit| refuse(edit.old.is_empty(), Problem::EmptyOld))?;
+    fail_on_any(edits, |edit| {
+        refuse(equal_as_tokens(&edit.old, &edit.new, eol), Problem::NoOp)
+    })
+}
+
+fn check_count(edit: &Edit) -> Result<()> {
+    let misfit = edit.expected_count == 0 || edit.expected_count < -1;
+    let reason = "it is a number from 1, or -1 for any number of times";
+    refuse(misfit, Problem::invalid("expected_count", reason))
+}
+
+fn check_sizes(edit: &Edit) -> Result<()> {
+    check_size(edit.old.len(), MAX_OLD_BYTES)?;
+    check_size(edit.new.len(), MAX_NEW_BYTES)
+}
+
+fn check_size(size: usize, limit: usize) -> Result<()> {
+    let problem = Problem::TooLarge {
+        size: size as u64,
+        limit: limit as u64,
+        hint: "make several smaller edits, or write the whole file",
+    };
+    refuse(size > limit, problem)
+}
+
+fn check_position(position: &Positional) -> Result<()> {
+    if let Positional::ReplaceRange {
+        line,
+        column,
+        end_line,
+        end_column,
+        ..
+    } = position
+    {
+        let backwards = *end_line != 0 && end_line < line;
+        let one_line = *end_line == 0 || end_line == line;
+        let reason = "the range ends before it begins";
+        refuse(backwards, Problem::invalid("end_line", reason))?;
+        let backwards = one_line && *end_column != 0 && end_column < column;
+        refuse(backwards, Problem::invalid("end_column", reason))?;
+    }
+    check_size(position.text().len(), MAX_NEW_BYTES)?;
+    let inserts_nothing =
+        matches!(position, Positional::Insert { text, .. } if text.is_empty());
+    refuse(inserts_nothing, Problem::NoOp)
+}
+
+fn refuse(misfit: bool, problem: Problem) -> Result<()> {
+    if misfit { Err(problem.into()) } else { Ok(()) }
 }

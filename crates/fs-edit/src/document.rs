@@ -1,0 +1,152 @@
+//! A file's bytes, once it is known what they are.
+
+use std::borrow::Cow;
+
+use fs_core::{
+    Encoding, EncodingBy, Eol, ErrorKind, Problem, Result, Shape, TextFormat, detect,
+};
+
+use crate::breaks::Breaks;
+use crate::request::Request;
+
+/// A file's bytes with what they are taken for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Document<'a> {
+    source: &'a [u8],
+    bom_bytes: usize,
+    charset: Charset,
+    eol: Eol,
+}
+
+/// How certain the encoding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Charset {
+    /// Every text that it can hold may be written.
+    Sure(Encoding),
+    /// By statistics: what it cannot hold may be the fault of the guess.
+    Guessed(Encoding),
+    /// None that is known: ASCII only.
+    Opaque,
+}
+
+impl<'a> Document<'a> {
+    /// Decides for the whole of `source`.
+    ///
+    /// # Errors
+    /// `binary_file`, `encoding_mismatch`, `not_text` (a UTF-32 byte order mark).
+    pub(crate) fn open(source: &'a [u8], request: &Request) -> Result<Self> {
+        let detected = detect(source, request.encoding, request.fallback)?;
+        let charset = match detected.shape {
+            Shape::Text {
+                encoding,
+                by: EncodingBy::Guess,
+            } => Charset::Guessed(encoding),
+            Shape::Text { encoding, .. } => Charset::Sure(encoding),
+            Shape::Lossy { .. } | Shape::Opaque { .. } => Charset::Opaque,
+            Shape::Binary => {
+                let size = source.len() as u64;
+                return Err(Problem::BinaryFile { size }.into());
+            }
+        };
+        let mut document = Self {
+            source,
+            bom_bytes: detected.bom_bytes,
+            charset,
+            eol: Eol::None,
+        };
+        document.eol = document.breaks().eol(document.text());
+        Ok(document)
+    }
+
+    /// Returns the bytes after the byte order mark.
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.source.get(self.bom_bytes..).unwrap_or_default()
+    }
+
+    /// Returns the length of the byte order mark.
+    pub(crate) fn bom_bytes(&self) -> usize {
+        self.bom_bytes
+    }
+
+    /// Returns the encoding, or `None` for opaque bytes.
+    pub(crate) fn encoding(&self) -> Option<Encoding> {
+        match self.charset {
+            Charset::Sure(encoding) | Charset::Guessed(encoding) => Some(encoding),
+            Charset::Opaque => None,
+        }
+    }
+
+    /// Returns the encoding whose bytes must be decoded to be searched; UTF-8 and opaque bytes are
+    /// searched as they are.
+    pub(crate) fn decoded_as(&self) -> Option<Encoding> {
+        self.encoding().filter(|it| *it != Encoding::UTF_8)
+    }
+
+    /// Returns the style of the line breaks.
+    pub(crate) fn eol(&self) -> Eol {
+        self.eol
+    }
+
+    /// Returns the finder of line breaks.
+    pub(crate) fn breaks(&self) -> Breaks {
+        Breaks::of(self.encoding())
+    }
+
+    /// Returns the format, or `None` for opaque bytes.
+    pub(crate) fn format(&self) -> Option<TextFormat> {
+        self.encoding().map(|encoding| TextFormat {
+            encoding,
+            bom: self.bom_bytes > 0,
+            eol: self.eol,
+        })
+    }
+
+    /// Returns whether the bytes are in no known encoding.
+    pub(crate) fn is_opaque(&self) -> bool {
+        self.charset == Charset::Opaque
+    }
+
+    /// Checks that `text` can be searched for: opaque bytes are searched for ASCII only.
+    ///
+    /// # Errors
+    /// `encoding_unknown`.
+    pub(crate) fn check_old(&self, text: &str) -> Result<()> {
+        if self.is_opaque() && !text.is_ascii() {
+            return Err(Problem::EncodingUnknown.into());
+        }
+        Ok(())
+    }
+
+    /// Checks that `text` can be written, whole, so that the place of a misfit is its place in
+    /// what the caller sent.
+    ///
+    /// # Errors
+    /// `unencodable`; `encoding_unknown` where the encoding is guessed or unknown.
+    pub(crate) fn check_new(&self, text: &str) -> Result<()> {
+        if self.decoded_as().is_some() {
+            self.encode(Cow::Borrowed(text)).map(drop)
+        } else {
+            self.check_old(text)
+        }
+    }
+
+    /// Returns the bytes of `text` in the file's encoding.
+    pub(crate) fn encode(&self, text: Cow<'_, str>) -> Result<Vec<u8>> {
+        match self.charset {
+            Charset::Sure(Encoding::UTF_8) | Charset::Guessed(Encoding::UTF_8) => {
+                Ok(text.into_owned().into_bytes())
+            }
+            Charset::Opaque => {
+                self.check_old(&text)?;
+                Ok(text.into_owned().into_bytes())
+            }
+            Charset::Sure(encoding) => encoding.encode(&text),
+            Charset::Guessed(encoding) => match encoding.encode(&text) {
+                Err(error) if error.kind() == ErrorKind::Unencodable => {
+                    Err(Problem::EncodingUnknown.into())
+                }
+                result => result,
+            },
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Texts that are the same but for what the eye passes over.
+
+use std::cmp::Ordering;
+
+use memchr::memmem;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::{Field, Finding, count_breaks, pair};
+
+/// A skeleton shorter than this many bytes says nothing.
+const MIN_SKELETON: usize = 3;
+/// How many places are looked at for the best likeness.
+const MAX_PLACES: usize = 8;
+/// How many bytes are folded between two looks at the clock.
+const STEP: usize = 64 * 1024;
+
+/// How far two texts are from being equal, the nearest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likeness {
+    /// Blanks and tabs at the ends of lines.
+    Edges,
+    /// Blanks and tabs anywhere.
+    Blanks,
+    /// Quotes, dashes, odd blanks, full-width forms, invisible characters.
+    LookAlikes,
+    /// Equal under NFC.
+    Composition,
+    /// Upper and lower case.
+    Case,
+    /// More than one of these.
+    Several,
+}
+
+impl Field<'_> {
+    /// Returns the place that is most like `old`.
+    pub(super) fn alike(&self, old: &str) -> Option<(Finding, Likeness)> {
+        let needle = skeleton(old.as_bytes(), || false)?;
+        if needle.iter().filter(|byte| **byte != b'\n').count() < MIN_SKELETON {
+            return None;
+        }
+        let folded = skeleton(&self.text, || self.budget.is_spent())?;
+        let inside = needle.strip_suffix(b"\n").unwrap_or(&needle);
+        let more = count_breaks(inside);
+        let places = memmem::find_iter(&folded, &needle).take(MAX_PLACES);
+        let best = places
+            .map(|at| 1 + count_breaks(folded.get(..at).unwrap_or_default()))
+            .map(|first| (likeness(&self.lines(first, first + more), old), first))
+            .min()?;
+        let (likeness, first) = best;
+        let lines = self.lines(first, first + more);
+        let finding = Finding::at(first, first + more, |place| {
+            let (file, old) = first_unequal(&lines, old);
+            format!("{place} {}{}", words(likeness, file, old), pair(file, old))
+        });
+        Some((finding, likeness))
+    }
+}
+
+/// Returns whether a character is what it looks like: not blank but for the space, not invisible,
+/// not a look-alike of an ASCII character, not combining.
+pub(super) fn is_plain(character: char) -> bool {
+    if character.is_ascii() {
+        return !character.is_ascii_control();
+    }
+    fold(character) == Some(character)
+        && !character.is_whitespace()
+        && !unicode_normalization::char::is_combining_mark(character)
+        && !character.is_control()
+}
+
+/// Returns `bytes` without blanks, in lower case, composed, look-alikes folded; breaks stay. `None`
+/// when `stop` says so.
+fn skeleton(bytes: &[u8], stop: impl Fn() -> bool) -> Option<Vec<u8>> {
+    let mut folded = Vec::with_capacity(bytes.len());
+    let mut next_look = STEP;
+    let mut done = 0;
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        if line.is_ascii() {
+            let kept = line.iter().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+            folded.extend(kept.map(u8::to_ascii_lowercase));
+        } else {
+            fold_line(&String::from_utf8_lossy(line), &mut folded);
+        }
+        done += line.len();
+        if done >= next_look {
+            next_look = done + STEP;
+            if stop() {
+                return None;
+            }
+        }
+    }
+    Some(folded)
+}
+
+fn fold_line(line: &str, folded: &mut Vec<u8>) {
+    let mut buffer = [0; 4];
+    let characters = line.nfc().filter_map(fold).flat_map(char::to_lowercase);
+    for character in characters.filter(|c| !matches!(c, ' ' | '\t' | '\r')) {
+        folded.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes());
+    }
+}
+
+/// Returns the ASCII character that one looks like, `None` for one that is not seen at all, and
+/// every other one as it is.
+fn fold(character: char) -> Option<char> {
+    Some(match character {
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => return None,
+        '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => return None,
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2b9}' | '\u{2bc}' => '\'',
+        '\u{201c}'..='\u{201f}' | '\u{2033}' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        '\u{ff01}'..='\u{ff5e}' => {
+            let ascii = u32::from(character).checked_sub(0xfee0);
+            return ascii.and_then(char::from_u32);
+        }
+        other => other,
+    })
+}
+
+/// Returns by what `file`, whole lines whose skeleton holds that of `old`, differs from it.
+fn likeness(file: &str, old: &str) -> Likeness {
+    let holds = |form: fn(&str) -> String| form(file).contains(form(old).trim_matches('\n'));
+    let steps: [(Likeness, fn(&str) -> String); 5] = [
+        (Likeness::Edges, without_edges),
+        (Likeness::Blanks, without_blanks),
+        (Likeness::LookAlikes, |text| {
+            without_blanks(&text.chars().filter_map(fold).collect::<String>())
+        }),
+        (Likeness::Composition, |text| {
+            without_edges(&text.nfc().collect::<String>())
+        }),
+        (Likeness::Case, |text| without_edges(&text.to_lowercase())),
+    ];
+    let step = steps.into_iter().find(|(_, form)| holds(*form));
+    step.map_or(Likeness::Several, |(likeness, _)| likeness)
+}
+
+fn without_edges(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(|line| line.trim_matches([' ', '\t'])).collect();
+    lines.join("\n")
+}
+
+fn without_blanks(text: &str) -> String {
+    text.replace([' ', '\t'], "")
+}
+
+/// Returns the first lines that are not equal: of the file, and of `old`. A single line, and the
+/// ends of several, may be part of the file's line.
+fn first_unequal<'a>(file: &'a str, old: &'a str) -> (&'a str, &'a str) {
+    let old = old.strip_suffix('\n').unwrap_or(old);
+    let count = old.split('\n').count();
+    let mut pairs = file.split('\n').zip(old.split('\n')).enumerate();
+    let unequal = pairs.find(|(index, (file, old))| match (*index, index + 1 == count) {
+        (0, true) => !file.contains(old),
+        (0, false) => !file.ends_with(old),
+        (_, true) => !file.starts_with(old),
+        (_, false) => file != old,
+    });
+    unequal.map_or((file, old), |(_, lines)| lines)
+}
+
+fn words(likeness: Likeness, file: &str, old: &str) -> String {
+    match likeness {
+        Likeness::Edges if indent(file) != indent(old) => format!(
+            "differs only in blanks: the line begins with {}, \"old\" with {}",
+            described(indent(file)),
+            described(indent(old))
+        ),
+        Likeness::Edges => "differs only in blanks at the ends of lines".to_owned(),
+        Likeness::Blanks => "differs only in blanks".to_owned(),
+        Likeness::LookAlikes => format!(
+            "differs only in look-alike or invisible characters{}",
+            first_difference(file, old)
+        ),
+        Likeness::Composition => {
+            "differs only in how accented characters are composed (equal under NFC)".to_owned()
+        }
+        Likeness::Case => "differs only in upper and lower case".to_owned(),
+        Likeness::Several => "differs only in blanks, case and look-alike characters".to_owned(),
+    }
+}
+
+fn indent(line: &str) -> &str {
+    let text = line.trim_start_matches([' ', '\t']);
+    line.strip_suffix(text).unwrap_or_default()
+}
+
+fn described(indent: &str) -> String {
+    let count = |wanted: char| indent.chars().filter(|c| *c == wanted).count();
+    let named = |count: usize, name: &str| match count.cmp(&1) {
+        Ordering::Less => String::new(),
+        Ordering::Equal => format!("1 {name}"),
+        Ordering::Greater => format!("{count} {name}s"),
+    };
+    match (named(count('\t'), "tab"), named(count(' '), "blank")) {
+        (tabs, blanks) if tabs.is_empty() && blanks.is_empty() => "no blank".to_owned(),
+        (tabs, blanks) if tabs.is_empty() || blanks.is_empty() => tabs + &blanks,
+        (tabs, blanks) => format!("{tabs} and {blanks}"),
+    }
+}
+
+/// Names the first character of `file` that is folded on the way to `old`.
+fn first_difference(file: &str, old: &str) -> String {
+    let odd = |c: &char| fold(*c) != Some(*c);
+    let file_odd = file.chars().find(|c| odd(c) && !old.contains(*c));
+    let old_odd = old.chars().find(|c| odd(c) && !file.contains(*c));
+    match (file_odd, old_odd) {
+        (Some(c), _) => format!(": the file has U+{:04X}", u32::from(c)),
+        (None, Some(c)) => format!(": \"old\" has U+{:04X}", u32::from(c)),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,86 @@
+//! Text as a list of tokens: line breaks and code points.
+//!
+//! In collapsed form each CR LF is one LF, so that equal tokens are equal bytes. The form is made
+//! once and never made again from its own result: a lone CR before a break would be lost.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use crate::request::EolMode;
+
+/// Returns `text` in collapsed form.
+pub(crate) fn collapse(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") {
+        Cow::Owned(text.replace("\r\n", "\n"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Returns `text` in the form in which tokens are compared under `eol`.
+pub(crate) fn tokens_of(text: &str, eol: EolMode) -> Cow<'_, str> {
+    match eol {
+        EolMode::Exact => Cow::Borrowed(text),
+        EolMode::Auto | EolMode::Lf | EolMode::CrLf => collapse(text),
+    }
+}
+
+/// Returns whether two texts are the same tokens under `eol`.
+pub(crate) fn equal_as_tokens(left: &str, right: &str, eol: EolMode) -> bool {
+    tokens_of(left, eol) == tokens_of(right, eol)
+}
+
+/// Returns `bytes` of an ASCII-compatible encoding in collapsed form.
+pub(crate) fn collapse_bytes(bytes: Cow<'_, [u8]>) -> Vec<u8> {
+    let mut collapsed = Vec::with_capacity(bytes.len());
+    let mut kept = 0;
+    for cr in memmem::find_iter(&bytes, b"\r\n") {
+        collapsed.extend_from_slice(bytes.get(kept..cr).unwrap_or_default());
+        kept = cr + 1;
+    }
+    collapsed.extend_from_slice(bytes.get(kept..).unwrap_or_default());
+    collapsed
+}
+
+/// Returns where `offsets` of the collapsed form, ascending, stand in `bytes` themselves; the place
+/// of a break is where its CR stands.
+pub(crate) fn expand_offsets(bytes: &[u8], offsets: &[usize]) -> Vec<usize> {
+    let mut breaks = memmem::find_iter(bytes, b"\r\n").peekable();
+    let mut removed = 0;
+    let mut expanded = Vec::with_capacity(offsets.len());
+    for offset in offsets {
+        while breaks.next_if(|cr| cr - removed < *offset).is_some() {
+            removed += 1;
+        }
+        expanded.push(offset + removed);
+    }
+    expanded
+}
+
+/// Returns the length in bytes of the longest run of whole tokens with which both begin; both are
+/// in collapsed form, and `new` is UTF-8.
+pub(crate) fn common_prefix(old: &[u8], new: &[u8]) -> usize {
+    let equal = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    (0..=equal)
+        .rev()
+        .find(|at| new.get(*at).is_none_or(|byte| !is_continuation(*byte)))
+        .unwrap_or(0)
+}
+
+/// Returns the length in bytes of the longest run of whole tokens with which both end.
+pub(crate) fn common_suffix(old: &[u8], new: &[u8]) -> usize {
+    let pairs = old.iter().rev().zip(new.iter().rev());
+    let equal = pairs.take_while(|(a, b)| a == b).count();
+    (0..=equal)
+        .rev()
+        .find(|len| {
+            let first = new.get(new.len() - len);
+            *len == 0 || first.is_some_and(|byte| !is_continuation(*byte))
+        })
+        .unwrap_or(0)
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xC0 == 0x80
+}
