@@ -20,6 +20,17 @@ pub(crate) struct Breaks {
     pub(crate) with_return: u64,
 }
 
+impl std::ops::Add for Breaks {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            feeds: self.feeds + other.feeds,
+            with_return: self.with_return + other.with_return,
+        }
+    }
+}
+
 impl Unit {
     pub(crate) fn of(encoding: Encoding) -> Self {
         match encoding {

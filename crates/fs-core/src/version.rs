@@ -2,9 +2,8 @@
 
 use std::os::fd::AsFd;
 
-use rustix::fs::Stat;
-
 use crate::error::{Problem, Result};
+use crate::index::Stamp;
 
 /// What a file was when it was read: a hash of its content and its size up to 4 MiB; above that
 /// identity, size and times, marked weak.
@@ -39,7 +38,8 @@ impl Version {
     /// # Errors
     /// `io` when the handle's state cannot be read.
     pub fn of_handle(file: &cap_std::fs::File) -> Result<Self> {
-        Ok(Self::of_stat(&rustix::fs::fstat(file.as_fd())?))
+        let stat = rustix::fs::fstat(file.as_fd())?;
+        Ok(Self::of_stamp(&Stamp::of(&stat)))
     }
 
     /// Returns the version that `text` spells.
@@ -75,9 +75,8 @@ impl Version {
         Self(format!("{head}-{size}"))
     }
 
-    pub(crate) fn of_stat(stat: &Stat) -> Self {
-        let key = crate::index::Stamp::of(stat);
-        let strong = Self::of_hash(blake3::hash(&key.to_bytes()), key.size);
+    pub(crate) fn of_stamp(stamp: &Stamp) -> Self {
+        let strong = Self::of_hash(blake3::hash(&stamp.to_bytes()), stamp.size);
         Self(format!("{WEAK}{}", strong.0))
     }
 }

@@ -1,5 +1,13 @@
 //! Windows: runs of whole lines, read without loading the file.
 
+mod cut;
+mod emit;
+mod read;
+mod sample;
+mod scan;
+mod source;
+mod survey;
+
 use cap_std::fs::File;
 
 use crate::cancel::Cancel;
@@ -118,14 +126,17 @@ impl Window {
 
 /// Reads a window of an open regular file.
 pub fn read_window(
-    _file: &File,
-    _options: &ReadOptions,
-    _index: Option<&IndexCache>,
+    file: &File,
+    options: &ReadOptions,
+    index: Option<&IndexCache>,
 ) -> Result<Window> {
-    todo!()
+    read::read_file(file, options, index, read::BLOCK_BYTES)
 }
 
 /// Returns the window of a text in memory, such as an editor's buffer.
-pub fn window_of(_text: &str, _options: &ReadOptions) -> Result<Window> {
-    todo!()
+pub fn window_of(text: &str, options: &ReadOptions) -> Result<Window> {
+    read::read_text(text, options, read::BLOCK_BYTES)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! What a large file is taken for by its first and last 64 KiB, and a piece of the window.
+
+use super::source::Source;
+use crate::encoding::Encoding;
+use crate::error::Result;
+use crate::format::{Detected, EncodingBy, Fallback, Shape};
+use crate::judge::{First, cut_sequence, judge};
+use crate::newline::{Breaks, Unit};
+
+/// How much of each end, and at most of the window, is looked at.
+const END_BYTES: u64 = 64 * 1024;
+
+/// Pieces of a file that each begin and end with a whole character.
+pub(crate) struct Sample {
+    bytes: Vec<u8>,
+    /// For each piece, where it begins in `bytes` and in the file.
+    pieces: Vec<(u64, u64)>,
+    first: First,
+}
+
+impl Sample {
+    /// Reads both ends of `source`.
+    pub(crate) fn of(source: &mut Source<'_>, declared: Option<Encoding>) -> Result<Self> {
+        let mut sample = Self {
+            bytes: Vec::new(),
+            pieces: Vec::new(),
+            first: First::Open,
+        };
+        let head_end = END_BYTES.min(source.len());
+        sample.read(source, 0, head_end)?;
+        sample.first = First::of(&mut sample.bytes.as_slice(), declared)?;
+        let head = sample.edges(&sample.bytes, 0, head_end < source.len());
+        sample.bytes.truncate(head.1);
+        sample.add(source, source.len().saturating_sub(END_BYTES).max(head_end), source.len())?;
+        Ok(sample)
+    }
+
+    /// Adds what surrounds the byte at `offset`, from `start` on.
+    pub(crate) fn add_around(
+        &mut self,
+        source: &mut Source<'_>,
+        start: u64,
+        offset: u64,
+    ) -> Result<()> {
+        let from = start.max(offset.saturating_sub(END_BYTES / 2));
+        self.add(source, from, from + END_BYTES)
+    }
+
+    /// Decides by all pieces.
+    pub(crate) fn judge(
+        &self,
+        declared: Option<Encoding>,
+        fallback: Fallback,
+    ) -> Result<Detected> {
+        let mut found = judge(&mut self.bytes.as_slice(), declared, fallback)?;
+        match &mut found.shape {
+            Shape::Text { by, .. } if *by == EncodingBy::Utf8 => *by = EncodingBy::Sample,
+            Shape::Lossy { offset, .. } | Shape::Opaque { offset } => *offset = self.in_file(*offset),
+            Shape::Text { .. } | Shape::Binary => {}
+        }
+        Ok(found)
+    }
+
+    /// Returns the line breaks of the pieces.
+    pub(crate) fn breaks(&self) -> Breaks {
+        self.unit().breaks(&self.bytes, false)
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::of(self.first.encoding())
+    }
+
+    /// Returns the offset in the file of the byte at `offset` in the sample.
+    fn in_file(&self, offset: u64) -> u64 {
+        let piece = self.pieces.iter().rev().find(|(at, _)| *at <= offset);
+        piece.map_or(offset, |(at, file)| offset - at + file)
+    }
+
+    fn add(&mut self, source: &mut Source<'_>, from: u64, to: u64) -> Result<()> {
+        let to = to.min(source.len());
+        let before = self.bytes.len();
+        let unit = self.unit().len() as u64;
+        let from = from.next_multiple_of(unit);
+        self.read(source, from, to)?;
+        let piece = self.bytes.get(before..).unwrap_or_default();
+        let (start, end) = self.edges(piece, from, to < source.len());
+        self.bytes.truncate(before + end);
+        self.bytes.drain(before..before + start);
+        if let Some(last) = self.pieces.last_mut() {
+            last.1 = from + start as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends the bytes of the file from `from` to `to`.
+    fn read(&mut self, source: &mut Source<'_>, from: u64, to: u64) -> Result<()> {
+        self.pieces.push((self.bytes.len() as u64, from));
+        let mut at = from;
+        while at < to {
+            let block = source.at(at, 1)?;
+            let wanted = usize::try_from(to - at).unwrap_or(usize::MAX);
+            let block = block.get(..wanted).unwrap_or(block);
+            if block.is_empty() {
+                break;
+            }
+            self.bytes.extend_from_slice(block);
+            at += block.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Returns where whole characters begin and end in `piece`, which lies at `from` in the file:
+    /// at line breaks, else at bytes that no encoding has inside a character.
+    fn edges(&self, piece: &[u8], from: u64, is_cut: bool) -> (usize, usize) {
+        let unit = self.unit();
+        let start = if from == 0 {
+            0
+        } else {
+            unit.after_nth(piece, 1)
+                .unwrap_or_else(|| self.first_edge(piece))
+        };
+        let end = if is_cut {
+            unit.after_nth_back(piece, 1)
+                .unwrap_or_else(|| self.last_edge(piece))
+        } else {
+            piece.len()
+        };
+        (start, end.max(start))
+    }
+
+    fn first_edge(&self, piece: &[u8]) -> usize {
+        match self.kind() {
+            Kind::Utf8 => piece.iter().take(3).take_while(|byte| is_trail(**byte)).count(),
+            Kind::Utf16 if self.is_surrogate(piece.get(..2), 0xDC) => 2,
+            Kind::Utf16 => 0,
+            Kind::Stateful => piece.len(),
+            Kind::Other => piece.iter().position(is_edge).unwrap_or(piece.len()),
+        }
+    }
+
+    fn last_edge(&self, piece: &[u8]) -> usize {
+        match self.kind() {
+            Kind::Utf8 => piece.len() - cut_sequence(piece),
+            Kind::Utf16 => {
+                let end = piece.len() - piece.len() % 2;
+                let last = end.checked_sub(2).and_then(|at| piece.get(at..end));
+                end - if self.is_surrogate(last, 0xD8) { 2 } else { 0 }
+            }
+            Kind::Stateful => 0,
+            Kind::Other => piece.iter().rposition(is_edge).map_or(0, |at| at + 1),
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        match self.first.encoding() {
+            Encoding::UTF_8 => Kind::Utf8,
+            Encoding::UTF_16LE | Encoding::UTF_16BE => Kind::Utf16,
+            encoding if encoding.is_stateful() => Kind::Stateful,
+            _ => Kind::Other,
+        }
+    }
+
+    /// Returns whether `unit` is a surrogate whose high byte is `high` but for its two low bits.
+    fn is_surrogate(&self, unit: Option<&[u8]>, high: u8) -> bool {
+        let byte = match (self.unit(), unit) {
+            (Unit::Le, Some([_, byte])) | (Unit::Be, Some([byte, _])) => *byte,
+            _ => return false,
+        };
+        byte & 0xFC == high
+    }
+}
+
+enum Kind {
+    Utf8,
+    Utf16,
+    Stateful,
+    Other,
+}
+
+
+fn is_trail(byte: u8) -> bool {
+    (0x80..0xC0).contains(&byte)
+}
+
+/// Blanks and the signs before the digits are halves of no character.
+fn is_edge(byte: &u8) -> bool {
+    (0x20..0x30).contains(byte)
+}

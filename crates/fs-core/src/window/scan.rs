@@ -1,0 +1,212 @@
+//! Lines found by counting line feeds in blocks, never by decoding.
+
+use std::ops::Range;
+use std::thread;
+
+use cap_std::fs::File;
+
+use super::source::{Block, Origin, Source, read_full};
+use crate::cancel::Cancel;
+use crate::error::{Problem, Result};
+use crate::index::LineCounts;
+use crate::newline::Unit;
+
+/// A file of so many bytes is scanned by two threads.
+const SHARED_BYTES: u64 = 64 * 1024 * 1024;
+/// How much a thread counts before it is seen whether the line is found.
+const STRIPE_BYTES: u64 = 8 * 1024 * 1024;
+/// How much is scanned by one thread first: most windows begin near the start.
+const ALONE_BYTES: u64 = 2 * 1024 * 1024;
+
+/// A source with the number of line feeds in each block, as far as they have been counted.
+pub(crate) struct Scan<'s, 'a> {
+    pub(crate) source: &'s mut Source<'a>,
+    pub(crate) counts: LineCounts,
+    unit: Unit,
+    /// Where the text begins, after the byte order mark.
+    text_start: u64,
+    scanned_alone: u64,
+}
+
+impl<'s, 'a> Scan<'s, 'a> {
+    /// Returns the scan of `source` that goes on after `counts`.
+    pub(crate) fn new(
+        source: &'s mut Source<'a>,
+        counts: LineCounts,
+        unit: Unit,
+        bom_bytes: usize,
+    ) -> Self {
+        Self {
+            source,
+            counts,
+            unit,
+            text_start: bom_bytes as u64,
+            scanned_alone: 0,
+        }
+    }
+
+    pub(crate) fn text_start(&self) -> u64 {
+        self.text_start.min(self.source.len())
+    }
+
+    /// Returns the offset at which line `line`, counted from 1, begins; `None` past the end.
+    pub(crate) fn line_start(&mut self, line: u64) -> Result<Option<u64>> {
+        let start = match line.saturating_sub(1) {
+            0 => Some(self.text_start()),
+            feeds => self.after_feed(feeds)?,
+        };
+        Ok(start.filter(|start| *start < self.source.len()))
+    }
+
+    /// Returns the offset at which the last `count` lines begin, read backwards.
+    pub(crate) fn tail_start(&mut self, count: u64) -> Result<u64> {
+        let mut end = self.source.len();
+        if count == 0 {
+            return Ok(end);
+        }
+        let mut wanted = count.saturating_add(u64::from(self.ends_with_feed()?));
+        while end > 0 {
+            let step = self.step();
+            let start = (end - 1) / step * step;
+            let len = usize::try_from(end - start).unwrap_or(usize::MAX);
+            let block = self.source.at(start, len)?;
+            let block = block.get(..len).unwrap_or(block);
+            let feeds = self.unit.count(block);
+            if wanted <= feeds {
+                let after = self.unit.after_nth_back(block, wanted).unwrap_or(0);
+                return Ok(start + after as u64);
+            }
+            wanted -= feeds;
+            end = start;
+        }
+        Ok(self.text_start())
+    }
+
+    /// Returns the number of the line that begins at `offset`, counted from 1.
+    pub(crate) fn line_at(&mut self, offset: u64) -> Result<u64> {
+        let block = usize::try_from(offset / self.step()).unwrap_or(usize::MAX);
+        while self.counts.blocks() < block && !self.is_complete() {
+            self.count_on()?;
+        }
+        let start = block as u64 * self.step();
+        let len = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
+        let bytes = self.source.at(start, len)?;
+        let head = bytes.get(..len).unwrap_or(bytes);
+        Ok(self.counts.before(block) + self.unit.count(head) + 1)
+    }
+
+    /// Returns the number of lines if every block has been counted.
+    pub(crate) fn known_total(&mut self) -> Result<Option<u64>> {
+        if !self.is_complete() {
+            return Ok(None);
+        }
+        let is_open = self.source.len() > self.text_start && !self.ends_with_feed()?;
+        Ok(Some(self.counts.total() + u64::from(is_open)))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.counted_bytes() >= self.source.len()
+    }
+
+    fn counted_bytes(&self) -> u64 {
+        self.counts.blocks() as u64 * self.step()
+    }
+
+    fn step(&self) -> u64 {
+        self.source.block_bytes() as u64
+    }
+
+    fn ends_with_feed(&mut self) -> Result<bool> {
+        let unit = self.unit.len();
+        let last = self.source.len().saturating_sub(unit as u64);
+        let bytes = self.source.at(last, unit)?;
+        Ok(self.unit.ends_with(bytes, b'\n'))
+    }
+
+    /// Returns the offset after the `feed`th line feed, counted from 1.
+    fn after_feed(&mut self, feed: u64) -> Result<Option<u64>> {
+        loop {
+            if let Some(block) = self.counts.block_of(feed) {
+                let start = block as u64 * self.step();
+                let wanted = feed - self.counts.before(block);
+                let bytes = self.source.at(start, self.source.block_bytes())?;
+                let after = self.unit.after_nth(bytes, wanted);
+                return Ok(after.map(|after| start + after as u64));
+            }
+            if self.is_complete() {
+                return Ok(None);
+            }
+            self.count_on()?;
+        }
+    }
+
+    /// Counts the next block, or the next stripes by two threads.
+    fn count_on(&mut self) -> Result<()> {
+        let start = self.counted_bytes();
+        let left = self.source.len() - start;
+        if let Origin::File(file) = self.source.origin()
+            && self.source.len() >= SHARED_BYTES
+            && left >= 2 * STRIPE_BYTES
+            && self.scanned_alone >= ALONE_BYTES
+        {
+            return self.count_shared(file, start);
+        }
+        let bytes = self.source.at(start, self.source.block_bytes())?;
+        self.counts.push(self.unit.count(bytes));
+        self.scanned_alone += self.step();
+        Ok(())
+    }
+
+    fn count_shared(&mut self, file: &File, start: u64) -> Result<()> {
+        let stripe = Stripe {
+            file,
+            unit: self.unit,
+            block_bytes: self.source.block_bytes(),
+            cancel: self.source.cancel(),
+        };
+        let middle = start + STRIPE_BYTES;
+        let (first, second) = (start..middle, middle..middle + STRIPE_BYTES);
+        let (first, second) = thread::scope(|scope| {
+            let there = thread::Builder::new().spawn_scoped(scope, || stripe.count(second.clone()));
+            let here = stripe.count(first);
+            let there = match there {
+                Ok(thread) => thread.join().unwrap_or_else(|_| Err(thread_lost())),
+                Err(_) => stripe.count(second.clone()),
+            };
+            (here, there)
+        });
+        for count in first?.into_iter().chain(second?) {
+            self.counts.push(count);
+        }
+        Ok(())
+    }
+}
+
+/// What a thread needs to count a part of a file.
+struct Stripe<'a> {
+    file: &'a File,
+    unit: Unit,
+    block_bytes: usize,
+    cancel: &'a Cancel,
+}
+
+impl Stripe<'_> {
+    fn count(&self, range: Range<u64>) -> Result<Vec<u64>> {
+        let mut block = Block::default();
+        block.grow(self.block_bytes);
+        let buffer = block.bytes_mut();
+        let buffer = buffer.get_mut(..self.block_bytes).unwrap_or_default();
+        range
+            .step_by(self.block_bytes)
+            .map(|offset| {
+                self.cancel.check()?;
+                let read = read_full(self.file, offset, buffer)?;
+                Ok(self.unit.count(buffer.get(..read).unwrap_or_default()))
+            })
+            .collect()
+    }
+}
+
+fn thread_lost() -> crate::Error {
+    Problem::from(std::io::Error::from(std::io::ErrorKind::Other)).into()
+}

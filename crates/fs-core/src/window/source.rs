@@ -1,0 +1,158 @@
+//! The bytes a window is cut from: an open file read by `pread` into one block, or memory.
+
+use std::os::fd::AsFd;
+
+use cap_std::fs::File;
+
+use crate::cancel::Cancel;
+use crate::error::Result;
+
+/// Some CPUs copy to an address 16 bytes past a page four times slower, and that is what a large
+/// plain allocation gives.
+const PAGE_BYTES: usize = 4096;
+
+/// The bytes of a file or a text.
+pub(crate) struct Source<'a> {
+    origin: Origin<'a>,
+    len: u64,
+    block_bytes: usize,
+    block: Block,
+    /// What part of the file the block holds.
+    held_from: u64,
+    held: usize,
+    cancel: &'a Cancel,
+    has_shrunk: bool,
+}
+
+/// Where the bytes are.
+#[derive(Clone, Copy)]
+pub(crate) enum Origin<'a> {
+    File(&'a File),
+    Memory(&'a [u8]),
+}
+
+/// A page-aligned buffer.
+#[derive(Default)]
+pub(crate) struct Block {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl<'a> Source<'a> {
+    /// Returns the first `len` bytes of `origin`, to be read in blocks of `block_bytes`.
+    pub(crate) fn new(
+        origin: Origin<'a>,
+        len: u64,
+        block_bytes: usize,
+        cancel: &'a Cancel,
+    ) -> Self {
+        Self {
+            origin,
+            len,
+            block_bytes,
+            block: Block::default(),
+            held_from: 0,
+            held: 0,
+            cancel,
+            has_shrunk: false,
+        }
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    pub(crate) fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    pub(crate) fn origin(&self) -> Origin<'a> {
+        self.origin
+    }
+
+    pub(crate) fn cancel(&self) -> &'a Cancel {
+        self.cancel
+    }
+
+    /// Returns whether the file was found to end earlier than its size said.
+    pub(crate) fn has_shrunk(&self) -> bool {
+        self.has_shrunk
+    }
+
+    /// Returns bytes from `offset` on, a block at most, and at least `least` of them (which must fit
+    /// a block) unless the file ends before.
+    pub(crate) fn at(&mut self, offset: u64, least: usize) -> Result<&[u8]> {
+        self.cancel.check()?;
+        match self.origin {
+            Origin::Memory(bytes) => {
+                let rest = slice_from(bytes, offset);
+                Ok(rest.get(..self.block_bytes).unwrap_or(rest))
+            }
+            Origin::File(file) => {
+                if !self.holds(offset, least) {
+                    self.fill(file, offset)?;
+                }
+                let held = self.block.bytes().get(..self.held).unwrap_or_default();
+                Ok(slice_from(held, offset - self.held_from))
+            }
+        }
+    }
+
+    fn holds(&self, offset: u64, least: usize) -> bool {
+        let end = self.held_from + self.held as u64;
+        let wanted = self.len.min(offset.saturating_add(least as u64));
+        self.held > 0 && self.held_from <= offset && wanted <= end
+    }
+
+    fn fill(&mut self, file: &File, offset: u64) -> Result<()> {
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let wanted = left.min(self.block_bytes);
+        self.block.grow(wanted);
+        (self.held_from, self.held) = (offset, 0);
+        let buffer = self.block.bytes_mut().get_mut(..wanted).unwrap_or_default();
+        self.held = read_full(file, offset, buffer)?;
+        if self.held < wanted {
+            self.len = offset + self.held as u64;
+            self.has_shrunk = true;
+        }
+        Ok(())
+    }
+}
+
+impl Block {
+    /// Makes room for `len` bytes; the content is lost when it had less.
+    pub(crate) fn grow(&mut self, len: usize) {
+        if self.bytes.len().saturating_sub(self.start) < len {
+            self.bytes = vec![0; len + PAGE_BYTES];
+            let start = self.bytes.as_ptr().align_offset(PAGE_BYTES);
+            self.start = if start < PAGE_BYTES { start } else { 0 };
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(self.start..).unwrap_or_default()
+    }
+
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.bytes.get_mut(self.start..).unwrap_or_default()
+    }
+}
+
+/// Reads until `buffer` is full or the file ends, and returns how much was read.
+pub(crate) fn read_full(file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
+    let mut read = 0;
+    while let Some(rest) = buffer.get_mut(read..).filter(|rest| !rest.is_empty()) {
+        match rustix::io::pread(file.as_fd(), rest, offset + read as u64) {
+            Ok(0) => break,
+            Ok(count) => read += count,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(read)
+}
+
+fn slice_from(bytes: &[u8], offset: u64) -> &[u8] {
+    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+    bytes.get(offset..).unwrap_or_default()
+}
