@@ -1,5 +1,14 @@
 //! Text, windows and listing over open handles and bytes.
 
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        clippy::disallowed_types,
+        reason = "tests set up trees by ambient path"
+    )
+)]
+
 mod cancel;
 mod chars;
 mod encoding;
@@ -27,3 +36,6 @@ pub use patch::{Patch, Piece};
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, RelPath};
 pub use version::Version;
 pub use window::{CutLine, LineRange, Next, ReadOptions, Window, read_window, window_of};
+
+#[cfg(test)]
+mod tests;
