@@ -84,7 +84,10 @@ fn parse_arguments(
             return Err(Failure::usage(reason));
         };
         let param = spec.and_then(|spec| spec.params.iter().find(|param| param.name == name));
-        if parsed.insert(name.to_owned(), parse_value(param, name, value)?).is_some() {
+        if parsed
+            .insert(name.to_owned(), parse_value(param, name, value)?)
+            .is_some()
+        {
             return Err(Failure::usage(format!("{name} is given twice")));
         }
     }

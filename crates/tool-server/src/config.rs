@@ -6,47 +6,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fs_core::{Encoding, Fallback};
-use fs_sandbox::{Backup, HardLinks, Rights, Workspace};
+use fs_sandbox::{AGENT_CONFIG, Backup, GIT_INTERNALS, HardLinks, Rights, SECRETS, Workspace};
 use tool_server::schema::nearest;
 use tool_server::{Settings, ToolSet};
 
 use crate::failure::Failure;
 use crate::flags::{Access, Flags, OrderedRoots};
-
-/// Names that hold keys and passwords.
-const SECRETS: [&str; 16] = [
-    "**/.env",
-    "**/.env.*",
-    "**/*.pem",
-    "**/*.key",
-    "**/*.p12",
-    "**/*.pfx",
-    "**/*.kdbx",
-    "**/*.keychain*",
-    "**/id_*",
-    "**/.ssh/**",
-    "**/.aws/**",
-    "**/.gnupg/**",
-    "**/.netrc",
-    "**/.npmrc",
-    "**/.pypirc",
-    "**/.git-credentials",
-];
-/// Names of settings by which editors and agents start programs.
-const AGENT_CONFIG: [&str; 10] = [
-    "**/.mcp.json",
-    "**/.claude/**",
-    "**/.codex/**",
-    "**/.cursor/**",
-    "**/.gemini/**",
-    "**/.idea/**",
-    "**/.vscode/**",
-    "**/.zed/**",
-    "**/.envrc",
-    "**/.husky/**",
-];
-/// Names by which git starts programs.
-const GIT: [&str; 2] = ["**/.git/hooks/**", "**/.git/config"];
 
 /// What this run is to do and with what.
 #[derive(Debug)]
@@ -55,7 +20,6 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) structured_content: bool,
     pub(crate) confine: bool,
-    pub(crate) state: Option<PathBuf>,
     roots: Vec<Root>,
     deny: Vec<String>,
     deny_edit: Vec<String>,
@@ -129,18 +93,20 @@ impl Config {
         for glob in &self.deny_edit {
             builder = builder.deny_edit(glob);
         }
-        builder.build().map_err(|error| Failure::failed(error.to_string()))
+        builder
+            .build()
+            .map_err(|error| Failure::failed(error.to_string()))
     }
 
     fn resolve(flags: Flags, given: &[(OsString, Access)]) -> Result<Self, Failure> {
         refuse_what_cannot_act(&flags)?;
         let settings = settings(&flags)?;
         let (mut deny, mut deny_edit) = (flags.deny, flags.deny_edit);
-        deny_edit.extend(GIT.map(str::to_owned));
+        deny_edit.extend(globs(GIT_INTERNALS));
         for preset in &flags.deny_preset {
             match preset.as_str() {
-                "secrets" => deny.extend(SECRETS.map(str::to_owned)),
-                "agent-config" => deny_edit.extend(AGENT_CONFIG.map(str::to_owned)),
+                "secrets" => deny.extend(globs(SECRETS)),
+                "agent-config" => deny_edit.extend(globs(AGENT_CONFIG)),
                 other => return Err(unknown("deny-preset", other, &["secrets", "agent-config"])),
             }
         }
@@ -150,7 +116,6 @@ impl Config {
             settings,
             structured_content: flags.structured_content,
             confine: flags.confine,
-            state: flags.state,
             deny,
             deny_edit,
             hard_links: hard_links(flags.hard_links.as_deref())?,
@@ -187,13 +152,19 @@ pub(crate) fn describe_rights(rights: Rights) -> String {
 fn refuse_what_cannot_act(flags: &Flags) -> Result<(), Failure> {
     let later = "is not there yet, and is not ignored in silence: leave it out";
     if flags.http.is_some() {
-        return Err(Failure::usage(format!("--http {later}; MCP is served over stdio")));
+        return Err(Failure::usage(format!(
+            "--http {later}; MCP is served over stdio"
+        )));
     }
     if flags.client_roots {
         let stays = "the roots of the command line hold";
         return Err(Failure::usage(format!("--client-roots {later}; {stays}")));
     }
     Ok(())
+}
+
+fn globs(names: &[&str]) -> impl Iterator<Item = String> {
+    names.iter().map(|name| (*name).to_owned())
 }
 
 fn settings(flags: &Flags) -> Result<Settings, Failure> {
@@ -248,7 +219,11 @@ fn hard_links(policy: Option<&str>) -> Result<HardLinks, Failure> {
         None | Some("break") => Ok(HardLinks::Break),
         Some("refuse") => Ok(HardLinks::Refuse),
         Some("in-place") => Ok(HardLinks::InPlace),
-        Some(other) => Err(unknown("hard-links", other, &["break", "refuse", "in-place"])),
+        Some(other) => Err(unknown(
+            "hard-links",
+            other,
+            &["break", "refuse", "in-place"],
+        )),
     }
 }
 
@@ -340,8 +315,7 @@ fn free_name(path: &Path, roots: &[Root], taken: &HashSet<&str>) -> String {
         let plain = |c: char| if is_name_char(c) { c } else { '-' };
         name.to_string_lossy().chars().map(plain).collect()
     };
-    let is_free =
-        |name: &str| !taken.contains(name) && roots.iter().all(|root| root.name != *name);
+    let is_free = |name: &str| !taken.contains(name) && roots.iter().all(|root| root.name != *name);
     std::iter::once(base.clone())
         .chain((2..).map(|number: u64| format!("{base}-{number}")))
         .find(|name| is_free(name))
@@ -378,7 +352,9 @@ fn unknown(flag: &str, value: &str, accepted: &[&str]) -> Failure {
         .map(|near| format!("; did you mean {near}?"))
         .unwrap_or_default();
     let accepted = accepted.join(", ");
-    Failure::usage(format!("{dashes}{flag}: unknown {value:?}{meant} There are: {accepted}"))
+    Failure::usage(format!(
+        "{dashes}{flag}: unknown {value:?}{meant} There are: {accepted}"
+    ))
 }
 
 #[cfg(test)]

@@ -21,7 +21,10 @@ impl ToolError {
     /// Returns an `invalid_argument` for `field`.
     pub fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
         let field = one_line(&field.into());
-        Self::from(Error::from(Problem::invalid(field, one_line(&reason.into()))))
+        Self::from(Error::from(Problem::invalid(
+            field,
+            one_line(&reason.into()),
+        )))
     }
 
     /// Returns an error of `kind` with a message that stands alone.

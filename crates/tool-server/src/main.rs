@@ -76,8 +76,7 @@ fn open(config: &Config) -> Result<Toolbox, Failure> {
         warn!("{missing}");
     }
     if config.confine {
-        let state: Vec<_> = config.state.iter().map(std::path::PathBuf::as_path).collect();
-        let confinement = fs_sandbox::confine(&workspace, &state)
+        let confinement = fs_sandbox::confine(&workspace, &[])
             .map_err(|error| Failure::failed(format!("--confine: {error}")))?;
         warn!("confinement by the kernel: {confinement:?}");
     }
@@ -98,5 +97,8 @@ fn log_from(level: LevelFilter) {
         .with_target(false)
         .with_ansi(false)
         .with_writer(std::io::stderr);
-    tracing_subscriber::registry().with(lines).with(targets).init();
+    tracing_subscriber::registry()
+        .with(lines)
+        .with(targets)
+        .init();
 }

@@ -16,7 +16,7 @@ use tool_server::{Call, CallError, Effect, ToolError, ToolOutput, ToolSpec, Tool
 
 use crate::failure::Failure;
 use crate::instructions::instructions;
-use crate::transport::{LineTransport, Session};
+use crate::transport::LineTransport;
 
 /// Where a result's facts stand: for hosts and programs, not for the model.
 const FACTS: &str = "postern/facts";

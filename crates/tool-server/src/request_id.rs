@@ -134,7 +134,10 @@ mod tests {
 
     #[test]
     fn the_id_of_a_broken_line_is_found_as_far_as_it_can_be() {
-        check(r#"{"id":12,"method":"tools/call","params":{"x":"#, Some(json!(12)));
+        check(
+            r#"{"id":12,"method":"tools/call","params":{"x":"#,
+            Some(json!(12)),
+        );
         check(r#"{"id":12"#, Some(json!(12)));
         check(r#"{"id":"unfinished"#, None);
     }

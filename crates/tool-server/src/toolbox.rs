@@ -178,11 +178,17 @@ impl Settings {
     fn takes_away(&self, spec: &ToolSpec) -> Option<String> {
         let name = spec.name;
         if self.read_only && spec.effect != Effect::Reads {
-            Some(format!("denied by policy: {name} changes files, and this server is read-only"))
+            Some(format!(
+                "denied by policy: {name} changes files, and this server is read-only"
+            ))
         } else if self.no_delete && spec.effect == Effect::Deletes {
-            Some(format!("denied by policy: {name} deletes, which this server does not"))
+            Some(format!(
+                "denied by policy: {name} deletes, which this server does not"
+            ))
         } else if self.disabled.contains(name) {
-            Some(format!("denied by policy: {name} is disabled on this server"))
+            Some(format!(
+                "denied by policy: {name} is disabled on this server"
+            ))
         } else {
             None
         }

@@ -195,7 +195,11 @@ impl Session {
     /// Returns once nobody reads the answers any more.
     pub(crate) async fn broken(&self) {
         let mut phase = self.0.phase.subscribe();
-        if phase.wait_for(|phase| *phase == Phase::Broken).await.is_err() {
+        if phase
+            .wait_for(|phase| *phase == Phase::Broken)
+            .await
+            .is_err()
+        {
             std::future::pending::<()>().await;
         }
     }
@@ -276,7 +280,9 @@ fn decode(line: &[u8]) -> Decoded {
             return Decoded::Refusal(refusal(id, PARSE_ERROR, &message));
         }
     };
-    let id = envelope.id.and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
+    let id = envelope
+        .id
+        .and_then(|id| serde_json::from_str::<RequestId>(id.get()).ok());
     let is_2 = envelope.jsonrpc.as_deref() == Some("2.0");
     match (envelope.method.as_deref(), id) {
         (Some("tools/call"), Some(id)) if is_2 => tool_call(id, envelope.params),
@@ -329,7 +335,11 @@ fn refuse_shape(line: &[u8]) -> Decoded {
     } else {
         "this is no JSON-RPC 2.0 message"
     };
-    Decoded::Refusal(refusal(RequestIdFinder::find(line), INVALID_REQUEST, message))
+    Decoded::Refusal(refusal(
+        RequestIdFinder::find(line),
+        INVALID_REQUEST,
+        message,
+    ))
 }
 
 fn refusal(id: Option<Value>, code: i32, message: &str) -> Vec<u8> {

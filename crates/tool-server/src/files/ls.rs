@@ -148,6 +148,9 @@ fn position(cursor: &str) -> Result<Position, ToolError> {
 fn name_of_hex(digits: &str) -> Option<OsString> {
     use std::os::unix::ffi::OsStringExt as _;
 
+    if digits.len() % 2 == 1 {
+        return None;
+    }
     let pairs = digits.as_bytes().chunks(2);
     let bytes: Option<Vec<u8>> = pairs
         .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())

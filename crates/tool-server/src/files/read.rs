@@ -185,15 +185,18 @@ fn position_note(window: &Window, range: LineRange) -> Option<String> {
                 String::new()
             };
             let shown = shown.unwrap_or_default();
-            Some(format!("{shown} Use offset={}{column} to continue.", next.line))
+            Some(format!(
+                "{shown} Use offset={}{column} to continue.",
+                next.line
+            ))
         }
         (None, LineRange::Tail { .. }) if window.first_line != Some(1) => {
             let last = counted(window.returned_lines, "line");
             shown.or_else(|| Some(format!("Showing the last {last}.")))
         }
-        (None, LineRange::From { line: 2.., .. }) => {
-            window.total_lines.map(|total| format!("{total} lines total"))
-        }
+        (None, LineRange::From { line: 2.., .. }) => window
+            .total_lines
+            .map(|total| format!("{total} lines total")),
         (None, _) => None,
     }
 }

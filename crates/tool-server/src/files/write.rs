@@ -99,7 +99,9 @@ fn explain(error: ToolError, path: &str) -> ToolError {
     let total = last.as_u64().unwrap_or_default().saturating_sub(1);
     let path_shown = one_line(path);
     error
-        .saying(format!("line {value} exceeds file length ({total} lines): {path_shown}"))
+        .saying(format!(
+            "line {value} exceeds file length ({total} lines): {path_shown}"
+        ))
         .at(path)
 }
 
@@ -123,7 +125,10 @@ fn render(written: &Written, mode: WriteMode, path: &str, args: &Args) -> ToolOu
 fn done(written: &Written, mode: WriteMode, path: &str) -> String {
     let bytes = written.text_bytes;
     if written.change == Change::Unchanged {
-        return format!("Unchanged: {path} holds that already ({} bytes)", written.size);
+        return format!(
+            "Unchanged: {path} holds that already ({} bytes)",
+            written.size
+        );
     }
     match mode {
         WriteMode::Overwrite => format!("Wrote {bytes} bytes to {path}"),
