@@ -94,7 +94,9 @@ impl Breaks {
             Self::Bytes => memchr_iter(b'\n', text).count() as u64,
             Self::Utf16Le | Self::Utf16Be => {
                 let bytes = memchr_iter(b'\n', text);
-                bytes.filter(|at| self.line_feed(text, *at).is_some()).count() as u64
+                bytes
+                    .filter(|at| self.line_feed(text, *at).is_some())
+                    .count() as u64
             }
         }
     }
@@ -112,7 +114,8 @@ impl Breaks {
 
     /// Returns where the line ends, with its break, that holds `offset`.
     pub(crate) fn line_end(self, text: &[u8], offset: usize) -> usize {
-        self.next(text, offset).map_or(text.len(), |found| found.end)
+        self.next(text, offset)
+            .map_or(text.len(), |found| found.end)
     }
 
     /// Returns the lines of `text`, each with its break.
@@ -167,7 +170,11 @@ impl Breaks {
         Some(LineBreak {
             start: crlf.unwrap_or(start),
             end: start + width,
-            style: if crlf.is_some() { Style::CrLf } else { Style::Lf },
+            style: if crlf.is_some() {
+                Style::CrLf
+            } else {
+                Style::Lf
+            },
         })
     }
 }

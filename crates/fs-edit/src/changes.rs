@@ -65,7 +65,10 @@ fn next_block<'a>(
         copied = change.old.end;
     };
     append(first);
-    while let Some(change) = changes.next_if(|change| change.old.start < end) {
+    // A last line without a break is not over at its end.
+    let touches =
+        |at: usize, end: usize| at < end || (at == end && breaks.line_start(text, end) != end);
+    while let Some(change) = changes.next_if(|change| touches(change.old.start, end)) {
         if change.old.end >= end {
             end = breaks.line_end(text, change.old.end);
         }

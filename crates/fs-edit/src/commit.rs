@@ -1,8 +1,12 @@
 //! A plan committed through a workspace.
 
-use fs_core::{Result, TextFormat, Version};
-use fs_sandbox::{UpdateOptions, Workspace};
+use std::io::Read as _;
 
+use fs_core::{Patch, Problem, Result, TextFormat, Version};
+use fs_sandbox::{Opened, UpdateOptions, Workspace, Written};
+
+use crate::diff::DiffOptions;
+use crate::plan::{Plan, plan};
 use crate::request::Request;
 
 /// How to commit.
@@ -10,7 +14,8 @@ use crate::request::Request;
 pub struct EditOptions {
     /// How the file is replaced: `if_version`, backup, hard links, cancel.
     pub update: UpdateOptions,
-    /// Only say what would change.
+    /// Only say what would change. This needs the right to read and no more, takes no lock, and
+    /// does not find out whether the file could be replaced.
     pub dry_run: bool,
 }
 
@@ -19,11 +24,11 @@ pub struct EditOptions {
 pub struct Edited {
     /// How many matches were replaced.
     pub replacements: u64,
-    /// How many lines changed.
+    /// How many lines changed, as [`Plan::lines_changed`](crate::Plan::lines_changed) counts them.
     pub lines_changed: u64,
     /// The unified diff, capped.
     pub diff: String,
-    /// The version after; of a dry run, the one the result would have.
+    /// The version after; of a dry run, the hash of the bytes that the result would have.
     pub version: Version,
     /// The file's format; `None` when it is opaque.
     pub format: Option<TextFormat>,
@@ -37,12 +42,141 @@ pub struct Edited {
     pub dry_run: bool,
 }
 
-/// Edits a file exactly, or changes nothing and says why.
+/// Edits a file exactly, or changes nothing and says why. The file must exist.
+///
+/// The request is checked before the file is opened, and planned on the bytes that are read under
+/// the file's lock; without `if_version` the edit works on what it reads itself.
+///
+/// ```no_run
+/// use fs_edit::{Edit, EditOptions, Request, edit_file};
+/// # fn demo(workspace: &fs_sandbox::Workspace) -> fs_core::Result<()> {
+/// let request = Request::edits(vec![Edit::new("port = 1", "port = 2")]);
+/// let edited = edit_file(workspace, "server.conf", &request, &EditOptions::default())?;
+/// println!("{}", edited.diff);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// In this order: those of [`Request::check`]; those of the workspace on the way to the file
+/// (`invalid_path`, `outside_sandbox`, `denied_by_policy`, `not_found`, `is_a_directory`,
+/// `not_a_file`, `permission_denied`, `hard_link`, `too_large`); `conflict` when the file is not
+/// `if_version`; those of [`plan`](crate::plan()); and those of the replacement (`backup_failed`,
+/// `not_replaceable`, `conflict`, `io`, `cancelled`). After any of them the file is as it was.
 pub fn edit_file(
-    _workspace: &Workspace,
-    _path: &str,
-    _request: &Request,
-    _options: &EditOptions,
+    workspace: &Workspace,
+    path: &str,
+    request: &Request,
+    options: &EditOptions,
 ) -> Result<Edited> {
-    todo!()
+    let edited = request.check().and_then(|()| {
+        if options.dry_run {
+            rehearse(workspace, path, request, &options.update)
+        } else {
+            commit(workspace, path, request, &options.update)
+        }
+    });
+    edited.map_err(|error| error.at(path))
+}
+
+fn commit(
+    workspace: &Workspace,
+    path: &str,
+    request: &Request,
+    options: &UpdateOptions,
+) -> Result<Edited> {
+    let (written, told) = workspace.update(path, options, |source| {
+        let (told, patch) = told(&source.bytes, path, request)?;
+        Ok((patch, told))
+    })?;
+    Ok(told.edited(written))
+}
+
+fn rehearse(
+    workspace: &Workspace,
+    path: &str,
+    request: &Request,
+    options: &UpdateOptions,
+) -> Result<Edited> {
+    let mut opened = workspace.open(path)?;
+    let bytes = read_all(&mut opened, options)?;
+    if let Some(expected) = &options.if_version {
+        check_version(&opened, &bytes, expected)?;
+    }
+    let (told, patch) = told(&bytes, path, request)?;
+    let written = Version::of_bytes(&patch.apply(&bytes));
+    Ok(told.rehearsed(written))
+}
+
+/// What a plan says about itself, apart from its bytes.
+struct Told {
+    replacements: u64,
+    lines_changed: u64,
+    diff: String,
+    format: Option<TextFormat>,
+}
+
+impl Told {
+    fn of(plan: &Plan, source: &[u8], path: &str) -> Self {
+        Self {
+            replacements: plan.replacements(),
+            lines_changed: plan.lines_changed(),
+            diff: plan.diff(source, path, &DiffOptions::default()),
+            format: plan.format(),
+        }
+    }
+
+    fn edited(self, written: Written) -> Edited {
+        Edited {
+            backup: written.backup,
+            parted_links: written.parted_links,
+            warnings: written.warnings,
+            dry_run: false,
+            ..self.rehearsed(written.version)
+        }
+    }
+
+    fn rehearsed(self, version: Version) -> Edited {
+        Edited {
+            replacements: self.replacements,
+            lines_changed: self.lines_changed,
+            diff: self.diff,
+            version,
+            format: self.format,
+            backup: None,
+            parted_links: 0,
+            warnings: Vec::new(),
+            dry_run: true,
+        }
+    }
+}
+
+fn told(source: &[u8], path: &str, request: &Request) -> Result<(Told, Patch)> {
+    let plan = plan(source, request)?;
+    Ok((Told::of(&plan, source, path), plan.into_patch()))
+}
+
+fn read_all(opened: &mut Opened, options: &UpdateOptions) -> Result<Vec<u8>> {
+    const STEP: u64 = 16 * 1024 * 1024;
+    let mut bytes = Vec::new();
+    loop {
+        options.cancel.check()?;
+        let read = (&opened.file).take(STEP).read_to_end(&mut bytes)?;
+        if read == 0 {
+            return Ok(bytes);
+        }
+    }
+}
+
+fn check_version(opened: &Opened, bytes: &[u8], expected: &Version) -> Result<()> {
+    let actual = if expected.is_weak() {
+        Version::of_handle(&opened.file)?
+    } else {
+        Version::of_bytes(bytes)
+    };
+    if actual == *expected {
+        Ok(())
+    } else {
+        Err(Problem::Conflict.into())
+    }
 }

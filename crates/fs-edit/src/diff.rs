@@ -152,8 +152,8 @@ impl<'a> View<'a> {
         let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
             return;
         };
-        let range = self.lines_before(first.old.start, context)
-            ..self.lines_after(last.old.end, context);
+        let range =
+            self.lines_before(first.old.start, context)..self.lines_after(last.old.end, context);
         place.lines += self.breaks.count(self.slice(place.offset..range.start));
         place.offset = range.start;
         let rows = Rows {
@@ -287,7 +287,10 @@ impl Rows<'_> {
             return 0;
         }
         let (line, other) = (self.view.decode(line), self.view.decode(other));
-        line.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
+        line.bytes()
+            .zip(other.bytes())
+            .take_while(|(a, b)| a == b)
+            .count()
     }
 
     fn write(&self, page: &mut Page<'_>, sign: Sign, line: &[u8], focus: usize) {

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use fs_core::{
-    Encoding, EncodingBy, Eol, ErrorKind, Problem, Result, Shape, TextFormat, detect,
-};
+use fs_core::{Encoding, EncodingBy, Eol, ErrorKind, Problem, Result, Shape, TextFormat, detect};
 
 use crate::breaks::Breaks;
 use crate::request::Request;

@@ -68,7 +68,9 @@ impl Budget {
 pub(crate) fn explain(miss: &Miss<'_>, budget: &Budget) -> Problem {
     let finding = find(miss, budget);
     Problem::NoMatch {
-        lines: finding.as_ref().map_or_else(Vec::new, |it| it.lines.clone()),
+        lines: finding
+            .as_ref()
+            .map_or_else(Vec::new, |it| it.lines.clone()),
         explanation: finding.map(|it| it.words),
     }
 }

@@ -34,7 +34,10 @@ pub(crate) fn splice(
         }
         Positional::ReplaceLine { line, text } => {
             let span = line_at(document, *line, "line")?;
-            (span.start..span.text_end, Cow::Borrowed(without_final_break(text)))
+            (
+                span.start..span.text_end,
+                Cow::Borrowed(without_final_break(text)),
+            )
         }
         Positional::ReplaceRange { text, .. } => (range_of(document, position)?, text.into()),
     };
@@ -229,7 +232,10 @@ fn no_line(what: &'static str, value: u64, last: u64, count: u64) -> Error {
 }
 
 fn lines<'a>(document: &Document<'a>) -> Lines<'a> {
-    Lines::new(document.text(), document.encoding().unwrap_or(Encoding::UTF_8))
+    Lines::new(
+        document.text(),
+        document.encoding().unwrap_or(Encoding::UTF_8),
+    )
 }
 
 /// Returns `text` without one final break: the line keeps its own.

@@ -212,8 +212,7 @@ fn check_position(position: &Positional) -> Result<()> {
         refuse(backwards, Problem::invalid("end_column", reason))?;
     }
     check_size(position.text().len(), MAX_NEW_BYTES)?;
-    let inserts_nothing =
-        matches!(position, Positional::Insert { text, .. } if text.is_empty());
+    let inserts_nothing = matches!(position, Positional::Insert { text, .. } if text.is_empty());
     refuse(inserts_nothing, Problem::NoOp)
 }
 

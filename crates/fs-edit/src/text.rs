@@ -103,8 +103,9 @@ impl<'a> Needle<'a> {
     ) -> Result<Vec<usize>> {
         let bytes = haystack.bytes();
         // A lone CR is a token of its own: it is not the first half of a CR LF.
-        let whole_tokens =
-            haystack.form() == Form::Collapsed || eol == EolMode::Exact || !self.bytes.ends_with(b"\r");
+        let whole_tokens = haystack.form() == Form::Collapsed
+            || eol == EolMode::Exact
+            || !self.bytes.ends_with(b"\r");
         let matches = find(bytes, &self.bytes, self.wanted(), |start| {
             whole_tokens || bytes.get(start + self.bytes.len()) != Some(&b'\n')
         });
@@ -231,7 +232,8 @@ fn cores(
         .iter()
         .filter_map(|span| needles.get(span.edit).map(|needle| (span, &needle.core)))
         .collect();
-    let edges = |(span, core): &(&Span, &Core<'_>)| [span.start + core.prefix, span.end - core.suffix];
+    let edges =
+        |(span, core): &(&Span, &Core<'_>)| [span.start + core.prefix, span.end - core.suffix];
     let offsets: Vec<usize> = places.iter().flat_map(edges).collect();
     let offsets = haystack.to_text(&offsets)?;
     let ranges = offsets.chunks_exact(2).filter_map(|pair| match pair {

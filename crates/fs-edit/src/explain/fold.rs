@@ -76,7 +76,9 @@ fn skeleton(bytes: &[u8], stop: impl Fn() -> bool) -> Option<Vec<u8>> {
     let mut done = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         if line.is_ascii() {
-            let kept = line.iter().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+            let kept = line
+                .iter()
+                .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
             folded.extend(kept.map(u8::to_ascii_lowercase));
         } else {
             fold_line(&String::from_utf8_lossy(line), &mut folded);
@@ -137,7 +139,10 @@ fn likeness(file: &str, old: &str) -> Likeness {
 }
 
 fn without_edges(text: &str) -> String {
-    let lines: Vec<_> = text.split('\n').map(|line| line.trim_matches([' ', '\t'])).collect();
+    let lines: Vec<_> = text
+        .split('\n')
+        .map(|line| line.trim_matches([' ', '\t']))
+        .collect();
     lines.join("\n")
 }
 

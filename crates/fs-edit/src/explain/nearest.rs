@@ -38,7 +38,9 @@ impl Field<'_> {
         let mut candidates: Vec<_> = votes.into_iter().collect();
         candidates.sort_by_key(|(first, votes)| (std::cmp::Reverse(*votes), *first));
         candidates.truncate(MAX_WINDOWS);
-        let windows = candidates.iter().map(|(first, _)| self.window(*first, &lines));
+        let windows = candidates
+            .iter()
+            .map(|(first, _)| self.window(*first, &lines));
         let best = windows.reduce(|best, next| {
             let nearer = (next.equal, next.ratio) > (best.equal, best.ratio);
             if nearer { next } else { best }
@@ -72,10 +74,14 @@ impl Field<'_> {
         let text = self.lines(first, last_line(first, old));
         let pairs = || text.split('\n').zip(old.iter().copied());
         let unequal = pairs().filter(|(file, old)| file.trim() != old.trim());
-        let ratios = unequal.take(MAX_COMPARED).map(|(file, old)| ratio(file, old));
+        let ratios = unequal
+            .take(MAX_COMPARED)
+            .map(|(file, old)| ratio(file, old));
         Window {
             first,
-            equal: pairs().filter(|(file, old)| file.trim() == old.trim()).count(),
+            equal: pairs()
+                .filter(|(file, old)| file.trim() == old.trim())
+                .count(),
             ratio: ratios.reduce(f32::max).unwrap_or(1.0),
         }
     }
@@ -99,8 +105,8 @@ impl Field<'_> {
                 };
                 where_it_is + &pair(file, old)
             });
-            let difference = difference
-                .unwrap_or_else(|| "; the file ends before \"old\" does".to_owned());
+            let difference =
+                difference.unwrap_or_else(|| "; the file ends before \"old\" does".to_owned());
             format!("the nearest text is in {place}{score}{difference}")
         })
     }
@@ -136,7 +142,12 @@ fn longest<'a>(
 
 /// Returns how alike two lines are, 0 to 1, by the heads of both.
 fn ratio(file: &str, old: &str) -> f32 {
-    let head = |text: &str| text.trim().chars().take(MAX_COMPARED_BYTES / 4).collect::<Vec<_>>();
+    let head = |text: &str| {
+        text.trim()
+            .chars()
+            .take(MAX_COMPARED_BYTES / 4)
+            .collect::<Vec<_>>()
+    };
     let (file, old) = (head(file), head(old));
     let ops = capture_diff_slices(Algorithm::Myers, &file, &old);
     diff_ratio(&ops, file.len(), old.len())

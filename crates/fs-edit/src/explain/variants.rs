@@ -49,9 +49,13 @@ fn unescaped(text: &str) -> Option<String> {
 /// Returns the character that an escape stands for, and how long it is after its backslash.
 fn escape(rest: &str) -> (Option<char>, usize) {
     let code = |digits: usize| {
-        let number = rest.get(1..=digits).filter(|it| it.bytes().all(|b| b.is_ascii_hexdigit()));
+        let number = rest
+            .get(1..=digits)
+            .filter(|it| it.bytes().all(|b| b.is_ascii_hexdigit()));
         let number = number.and_then(|it| u32::from_str_radix(it, 16).ok());
-        number.and_then(char::from_u32).map(|c| (Some(c), digits + 1))
+        number
+            .and_then(char::from_u32)
+            .map(|c| (Some(c), digits + 1))
     };
     let simple = |c: char| (Some(c), 1);
     match rest.chars().next() {
@@ -77,13 +81,18 @@ const ENTITIES: [(&str, &str); 5] = [
 fn without_entities(text: &str) -> Option<String> {
     let resolved = ENTITIES
         .iter()
-        .fold(text.to_owned(), |text, (entity, plain)| text.replace(entity, plain));
+        .fold(text.to_owned(), |text, (entity, plain)| {
+            text.replace(entity, plain)
+        });
     (resolved != text).then_some(resolved)
 }
 
 /// Returns `text` as markup spells it, if that is another text.
 fn with_entities(text: &str) -> Option<String> {
-    let spelled = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let spelled = text
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
     (spelled != text).then_some(spelled)
 }
 
