@@ -118,8 +118,13 @@ pub(crate) fn essence(answer: &Answer, path: &str) -> String {
         Ok(done) => format!("ok {:?} {:?}", done.text, done.names),
         Err(Refusal { code, fields }) => {
             let mut fields = fields.clone();
+            let message = fields["message"]
+                .as_str()
+                .unwrap_or_default()
+                .replace(&format!(": {path}"), ": PATH");
             fields["path"] = Value::Null;
-            format!("{code} {}", fields.to_string().replace(path, "PATH"))
+            fields["message"] = message.into();
+            format!("{code} {fields}")
         }
     }
 }

@@ -10,5 +10,9 @@
 
 mod cases;
 mod edit_cases;
+mod edits;
+mod encodings;
+mod paths;
 mod read_cases;
 mod sandbox_cases;
+mod windows;

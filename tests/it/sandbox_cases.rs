@@ -37,6 +37,9 @@ fn reason<F: FrontEnd>(case: &Value) -> Option<&'static str> {
         _ if F::NAME == "mcp" && case["expect"]["error"] == "too_large" => {
             Some("files_read takes files of any size")
         }
+        _ if F::NAME == "mcp" && !case["policy"]["outside"].is_null() => {
+            Some("the switches of the outside come with the family `file`")
+        }
         _ => F::lacks(&op(&World::bare(), &case["request"])),
     }
 }
@@ -74,7 +77,9 @@ fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
         drop(races);
         let mut seen = Seen::default();
         for answer in &answers {
-            judge_answer(&world, case, &op, answer, &mut seen);
+            if seen.failures.len() < 5 {
+                judge_answer(&world, case, &op, answer, &mut seen);
+            }
         }
         if let Some(other) = case["expect"].get("same_as") {
             let (path, other_path) = (op.path().to_owned(), text(other, "path"));

@@ -144,8 +144,7 @@ impl Engines {
                 if next.is_dir { "/" } else { "" }
             )
         });
-        let facts =
-            json!({"total_entries": listing.total, "truncated": next.is_some(), "next": next});
+        let facts = json!({"total": listing.total, "truncated": next.is_some(), "next": next});
         let names = listing.entries.iter().map(entry_name).collect();
         Ok(Done {
             names,

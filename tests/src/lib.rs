@@ -24,6 +24,7 @@ mod engines;
 mod front_end;
 pub mod mcp;
 pub mod model;
+pub mod property;
 mod race;
 pub mod setup;
 mod snapshot;

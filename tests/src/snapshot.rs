@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub struct Tree(pub BTreeMap<PathBuf, Item>);
 
 /// What has a name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Item {
     /// Type and permission bits.
     pub mode: u32,
@@ -17,6 +17,18 @@ pub struct Item {
     pub content: Vec<u8>,
     /// Size and time of the last change of a regular file; zero in a [`Tree::timeless`] one.
     pub stamp: (u64, i64, i64),
+}
+
+impl std::fmt::Debug for Item {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (size, seconds, nanos) = self.stamp;
+        write!(
+            f,
+            "{:o} \"{}\" {size} {seconds}.{nanos:09}",
+            self.mode,
+            self.content.escape_ascii()
+        )
+    }
 }
 
 /// Files over this many bytes are compared by size and time.
