@@ -45,7 +45,7 @@ pub(crate) fn call(
 
 /// Prints the tools that the settings offer, with the size of what a client is sent about them.
 pub(crate) fn tools(settings: &Settings, print: Print) -> Result<ExitCode, Failure> {
-    if let Some(missing) = missing_families(settings.set) {
+    if let Some(missing) = missing_tools(settings.set) {
         let _unprinted = writeln!(io::stderr(), "tool-server: {missing}");
     }
     let specs: Vec<&ToolSpec> = settings.specs().collect();
@@ -59,18 +59,11 @@ pub(crate) fn tools(settings: &Settings, print: Print) -> Result<ExitCode, Failu
     print_out(&text)
 }
 
-/// Returns which families of a set have no tool in this version.
-pub(crate) fn missing_families(set: ToolSet) -> Option<String> {
+/// Returns why a set has no tool in this version, if it has none.
+pub(crate) fn missing_tools(set: ToolSet) -> Option<String> {
     let name = set.name();
-    match set {
-        ToolSet::Files => None,
-        ToolSet::Standard | ToolSet::All => Some(format!(
-            "set {name}: this version has the family `files` only, of the families to come none"
-        )),
-        ToolSet::File | ToolSet::Reference => {
-            Some(format!("set {name}: this version has no tool of it yet"))
-        }
-    }
+    let is_empty = set.specs().next().is_none();
+    is_empty.then(|| format!("set {name}: this version has none of its tools yet"))
 }
 
 fn parse_arguments(
@@ -158,7 +151,7 @@ fn param_line(param: &Param) -> String {
         Kind::Choice { words, .. } => format!("{name} ({}{need}): {about}", words.join("|")),
         Kind::Objects(params) => {
             let names: Vec<&str> = params.iter().map(|param| param.name).collect();
-            format!("{name} (list of {{{}}}{need}) {about}", names.join(", "))
+            format!("{name} (list of {{{}}}{need}): {about}", names.join(", "))
         }
         _ => format!("{name}{need}: {about}"),
     }

@@ -72,7 +72,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
 fn open(config: &Config) -> Result<Toolbox, Failure> {
     let workspace = config.workspace()?;
     info!("roots: {}", describe_roots(&workspace));
-    if let Some(missing) = cli::missing_families(config.settings.set) {
+    if let Some(missing) = cli::missing_tools(config.settings.set) {
         warn!("{missing}");
     }
     if config.confine {

@@ -184,3 +184,6 @@ fn terminated() -> Result<impl Future<Output = ()>, Failure> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,7 +34,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
                     "How often `old` occurs; all are replaced. -1: any number.",
                 ),
             ]),
-            "",
+            "The replacements.",
         )
         .required(),
         ENCODING,
