@@ -14,6 +14,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use cap_std::fs::{Dir, File};
 use fs_core::{Problem, RelPath, Result};
@@ -29,7 +30,10 @@ pub(crate) use crate::resolve::roots::{Root, Roots, open_ambient};
 pub(crate) use crate::resolve::sys::open_null;
 
 /// How often a look-up is repeated that another process keeps disturbing.
-const TRIES: u32 = 16;
+const TRIES: u32 = 64;
+/// How often what a walk has found is opened again from the root. A disturber can fall into step
+/// with that; from then on the walk's own handle is used, which nobody can move a link under.
+const TRIES_FROM_ROOT: u32 = 4;
 
 /// Where a path leads: a directory by its handle, and a name in it.
 #[derive(Debug)]
@@ -188,13 +192,13 @@ impl Workspace {
         if let Some(place) = self.place_at_once(&request, walk) {
             return Ok(place);
         }
-        for _ in 0..TRIES {
-            let request = Request::parse(path, walk.roots)?;
-            if let Some(place) = self.confirmed(walk.run(request)?)? {
+        for _ in 0..TRIES_FROM_ROOT {
+            let place = walk.run(Request::parse(path, walk.roots)?)?;
+            if let Some(place) = self.confirmed(place)? {
                 return Ok(place);
             }
         }
-        Err(Errno::AGAIN.into())
+        walk.run(Request::parse(path, walk.roots)?)
     }
 
     /// Returns the place when no link and no `..` is on the way and nothing is refused.
@@ -250,13 +254,13 @@ impl Workspace {
     }
 
     fn open_by_walk(&self, path: &str, walk: Walk<'_>, wanted: FileType) -> Result<Found> {
-        for _ in 0..TRIES {
+        for attempt in 0..TRIES {
             let place = walk.run(Request::parse(path, walk.roots)?)?;
             let Some(kind) = place.kind() else {
                 return Err(Problem::NotFound.into());
             };
             check_kind(kind, wanted)?;
-            match self.open_place(&place, flags_for(wanted)) {
+            match self.open_place(&place, flags_for(wanted), attempt) {
                 Ok(handle) => {
                     return Ok(Found {
                         stat: rustix::fs::fstat(&handle)?,
@@ -272,12 +276,19 @@ impl Workspace {
         Err(Errno::AGAIN.into())
     }
 
-    /// Opens what a walk has found: beneath the root where the kernel can, else in its directory.
-    fn open_place(&self, place: &Place, flags: OFlags) -> Result<OwnedFd, Errno> {
-        match self.open_beneath(&place.root, &place.rel, flags) {
-            Err(Errno::NOSYS) => sys::open_entry(&place.dir, &place.name, flags),
-            opened => opened,
+    /// Opens what a walk has found: beneath the root at first, where the kernel can, else in its
+    /// directory.
+    fn open_place(&self, place: &Place, flags: OFlags, attempt: u32) -> Result<OwnedFd, Errno> {
+        if attempt < TRIES_FROM_ROOT {
+            match self.open_beneath(&place.root, &place.rel, flags) {
+                Err(Errno::NOSYS) => {}
+                opened => return opened,
+            }
+        } else {
+            // Out of step with whoever else is at work here.
+            std::thread::sleep(Duration::from_micros(10));
         }
+        sys::open_entry(&place.dir, &place.name, flags)
     }
 
     /// Returns the place with its directory opened beneath the root, or `None` when another process

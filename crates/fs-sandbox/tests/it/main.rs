@@ -1,0 +1,20 @@
+//! The workspace from outside: cases, races and properties, each also where the kernel cannot open
+//! beneath a directory in one call.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests set up trees by ambient path and fail by panicking"
+)]
+
+mod cases;
+mod model;
+mod policies;
+mod properties;
+mod races;
+mod roots;
+mod support;
