@@ -13,6 +13,7 @@
 
 mod cases;
 mod model;
+mod mounts;
 mod policies;
 mod properties;
 mod races;

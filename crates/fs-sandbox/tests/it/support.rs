@@ -8,6 +8,9 @@ use std::thread;
 use fs_sandbox::{Rights, Workspace, WorkspaceBuilder};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+use rustix::mount::MountPropagationFlags;
+use rustix::process::{Gid, Uid};
+use rustix::thread::UnshareFlags;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 use tempfile::TempDir;
 
@@ -104,4 +107,40 @@ fn block_openat2(errno: Errno) {
         ResolveFlags::BENEATH,
     );
     assert_eq!(tried.unwrap_err(), errno, "openat2 is still there");
+}
+
+/// Returns whether this process may change users and mount.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Runs `test` in a thread that is the user `nobody`.
+pub(crate) fn as_nobody<T: Send>(test: impl FnOnce() -> T + Send) -> T {
+    const NOBODY: u32 = 65534;
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            rustix::thread::set_thread_groups(&[]).unwrap();
+            rustix::thread::set_thread_gid(Gid::from_raw(NOBODY)).unwrap();
+            rustix::thread::set_thread_uid(Uid::from_raw(NOBODY)).unwrap();
+            test()
+        });
+        thread.join().unwrap()
+    })
+}
+
+/// Runs `test` in a thread with a table of mounts of its own, which goes with it.
+#[expect(
+    deprecated,
+    reason = "the sound call is unsafe; a table of mounts shares no descriptors"
+)]
+pub(crate) fn with_own_mounts<T: Send>(test: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            rustix::thread::unshare(UnshareFlags::NEWNS).unwrap();
+            let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+            rustix::mount::mount_change("/", private).unwrap();
+            test()
+        });
+        thread.join().unwrap()
+    })
 }
