@@ -1,6 +1,5 @@
 //! `call` and `tools`: the tools for people and scripts.
 
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -126,19 +125,19 @@ fn described(spec: &ToolSpec) -> Value {
 }
 
 fn overview(settings: &Settings, specs: &[&ToolSpec]) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     let mut bytes = 0;
     for spec in specs {
-        text.push_str(&format!("{}: {}\n", spec.name, spec.about));
-        for param in spec.params {
-            text.push_str(&format!("    {}\n", param_line(param)));
-        }
+        lines.push(format!("{}: {}\n", spec.name, spec.about));
+        let params = spec.params.iter().map(param_line);
+        lines.extend(params.map(|line| format!("    {line}\n")));
         bytes += described(spec).to_string().len();
     }
     let (count, set) = (specs.len(), settings.set.name());
-    let written = writeln!(text, "{count} tools in set {set}, {bytes} bytes of schemas");
-    debug_assert!(written.is_ok(), "a string takes everything");
-    text
+    lines.push(format!(
+        "{count} tools in set {set}, {bytes} bytes of schemas\n"
+    ));
+    lines.concat()
 }
 
 fn param_line(param: &Param) -> String {

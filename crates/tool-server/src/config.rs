@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use fs_core::{Encoding, Fallback};
@@ -101,6 +100,7 @@ impl Config {
     fn resolve(flags: Flags, given: &[(OsString, Access)]) -> Result<Self, Failure> {
         refuse_what_cannot_act(&flags)?;
         let settings = settings(&flags)?;
+        let print = if flags.json { Print::Json } else { Print::Text };
         let (mut deny, mut deny_edit) = (flags.deny, flags.deny_edit);
         deny_edit.extend(globs(GIT_INTERNALS));
         for preset in &flags.deny_preset {
@@ -111,7 +111,7 @@ impl Config {
             }
         }
         Ok(Self {
-            command: command(flags.words, flags.json)?,
+            command: command(flags.words, print)?,
             roots: roots(given, &settings)?,
             settings,
             structured_content: flags.structured_content,
@@ -126,15 +126,11 @@ impl Config {
 
 /// Returns the roots of a workspace as one line: names, paths and rights.
 pub(crate) fn describe_roots(workspace: &Workspace) -> String {
-    let mut line = String::new();
-    for root in workspace.roots() {
-        let (name, path) = (&root.name, root.path.display());
-        let separator = if line.is_empty() { "" } else { ", " };
+    let roots = workspace.roots().into_iter().map(|root| {
         let rights = describe_rights(root.rights);
-        let written = write!(line, "{separator}{name}={path} ({rights})");
-        debug_assert!(written.is_ok(), "a string takes everything");
-    }
-    line
+        format!("{}={} ({rights})", root.name, root.path.display())
+    });
+    roots.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns rights in words.
@@ -172,7 +168,7 @@ fn settings(flags: &Flags) -> Result<Settings, Failure> {
         set: tool_set(flags.tools.as_deref())?,
         read_only: flags.read_only,
         no_delete: flags.no_delete,
-        disabled: HashSet::from_iter(flags.disable_tool.iter().cloned()),
+        disabled: flags.disable_tool.iter().cloned().collect(),
         fallback: fallback(flags.fallback_encoding.as_deref())?,
         backup: backup(flags.backup.as_deref())?,
     };
@@ -234,8 +230,7 @@ fn stale(policy: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-fn command(words: Vec<String>, json: bool) -> Result<Command, Failure> {
-    let print = if json { Print::Json } else { Print::Text };
+fn command(words: Vec<String>, print: Print) -> Result<Command, Failure> {
     let mut words = words.into_iter();
     match words.next().as_deref() {
         None => Ok(Command::Serve),
@@ -316,8 +311,9 @@ fn free_name(path: &Path, roots: &[Root], taken: &HashSet<&str>) -> String {
         name.to_string_lossy().chars().map(plain).collect()
     };
     let is_free = |name: &str| !taken.contains(name) && roots.iter().all(|root| root.name != *name);
+    // One of these is free: there are fewer names than numbers.
     std::iter::once(base.clone())
-        .chain((2..).map(|number: u64| format!("{base}-{number}")))
+        .chain((2..u64::MAX).map(|number| format!("{base}-{number}")))
         .find(|name| is_free(name))
         .unwrap_or(base)
 }

@@ -9,7 +9,10 @@ use serde_json::{Map, Value};
 ///
 /// Invariant: it holds no path but the one that the caller sent.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolError {
+pub struct ToolError(Box<Body>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Body {
     code: &'static str,
     message: String,
     path: Option<String>,
@@ -29,62 +32,62 @@ impl ToolError {
 
     /// Returns an error of `kind` with a message that stands alone.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Body {
             code: kind.code(),
             message: message.into(),
             path: None,
             hint: None,
             fields: Map::new(),
-        }
+        }))
     }
 
     /// Returns the error with one more datum.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.fields.insert(name.to_owned(), value.into());
+        self.0.fields.insert(name.to_owned(), value.into());
         self
     }
 
     /// Returns the error with the caller's path, unless it has one already.
     #[must_use]
     pub fn at(mut self, path: &str) -> Self {
-        self.path.get_or_insert_with(|| path.to_owned());
+        self.0.path.get_or_insert_with(|| path.to_owned());
         self
     }
 
     /// Returns the error with another next step.
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.0.hint = Some(hint.into());
         self
     }
 
     /// Returns the error with another message.
     #[must_use]
     pub fn saying(mut self, message: impl Into<String>) -> Self {
-        self.message = message.into();
+        self.0.message = message.into();
         self
     }
 
     /// Returns the stable code.
     pub fn code(&self) -> &'static str {
-        self.code
+        self.0.code
     }
 
     /// Returns the datum `name`.
     pub fn field(&self, name: &str) -> Option<&Value> {
-        self.fields.get(name)
+        self.0.fields.get(name)
     }
 
     /// Returns the whole error as an object.
     pub fn object(&self) -> Map<String, Value> {
-        let mut object = self.fields.clone();
-        object.insert("code".to_owned(), self.code.into());
-        object.insert("message".to_owned(), self.message.as_str().into());
-        if let Some(path) = &self.path {
+        let mut object = self.0.fields.clone();
+        object.insert("code".to_owned(), self.0.code.into());
+        object.insert("message".to_owned(), self.0.message.as_str().into());
+        if let Some(path) = &self.0.path {
             object.insert("path".to_owned(), path.as_str().into());
         }
-        if let Some(hint) = &self.hint {
+        if let Some(hint) = &self.0.hint {
             object.insert("hint".to_owned(), hint.as_str().into());
         }
         object
@@ -101,8 +104,8 @@ impl ToolError {
 /// The code, the message and the next step: `not_found: file not found: a.txt`.
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.message)?;
-        match &self.hint {
+        write!(f, "{}: {}", self.0.code, self.0.message)?;
+        match &self.0.hint {
             Some(hint) => write!(f, ". {hint}"),
             None => Ok(()),
         }
@@ -117,13 +120,13 @@ impl From<Error> for ToolError {
             .fields()
             .into_iter()
             .map(|(name, field)| (name.to_owned(), value(field)));
-        Self {
+        Self(Box::new(Body {
             code: error.code(),
             message: error.to_string(),
             path: error.path().map(str::to_owned),
             hint: error.hint(),
             fields: fields.collect(),
-        }
+        }))
     }
 }
 

@@ -67,15 +67,12 @@ struct Aftermath<'a> {
 impl Aftermath<'_> {
     /// Returns what is added to the line that says what was done.
     fn clauses(&self) -> String {
-        let mut clauses = String::new();
-        if let Some(backup) = self.backup {
-            clauses.push_str(&format!(", backup {backup}"));
-        }
-        if self.parted_links > 0 {
+        let backup = self.backup.map(|name| format!(", backup {name}"));
+        let links = (self.parted_links > 0).then(|| {
             let names = counted(self.parted_links, "other name");
-            clauses.push_str(&format!(", {names} of the file kept the old bytes"));
-        }
-        clauses
+            format!(", {names} of the file kept the old bytes")
+        });
+        [backup, links].map(Option::unwrap_or_default).concat()
     }
 
     /// Returns the answer with its notes and facts.

@@ -20,6 +20,10 @@ use serde::Deserialize;
     max_term_width = 100
 )]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub(crate) struct Flags {
     /// A directory that may be read, changed and deleted in; the first one is where relative paths
     /// start

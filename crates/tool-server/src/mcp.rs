@@ -11,7 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tool_server::{Call, CallError, Effect, ToolError, ToolOutput, ToolSpec, Toolbox};
 
 use crate::failure::Failure;
@@ -167,7 +167,7 @@ fn failure(error: &ToolError) -> CallToolResult {
 }
 
 fn meta(facts: Map<String, Value>) -> MetaObject {
-    MetaObject(JsonObject::from_iter([(FACTS.to_owned(), json!(facts))]))
+    MetaObject(JsonObject::from_iter([(FACTS.to_owned(), facts.into())]))
 }
 
 /// Returns what ends when the process is asked to end.

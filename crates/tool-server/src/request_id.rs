@@ -11,13 +11,30 @@ const MAX_ID_BYTES: usize = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct RequestIdFinder {
     depth: usize,
-    in_string: bool,
-    is_escaped: bool,
-    /// What stands at this place of the outermost object, and its last string or number.
-    is_value: bool,
-    is_id: bool,
+    reading: Reading,
+    place: Place,
+    /// The last string or number of the outermost object.
     token: Vec<u8>,
     found: Option<Value>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    #[default]
+    Plain,
+    Text,
+    Escape,
+}
+
+/// A place in the outermost object.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    #[default]
+    Name,
+    /// Before the colon after the name `id`.
+    IdName,
+    Value,
+    Id,
 }
 
 impl RequestIdFinder {
@@ -31,10 +48,9 @@ impl RequestIdFinder {
     /// Looks at the next piece.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            if self.in_string {
-                self.feed_string(*byte);
-            } else {
-                self.feed_plain(*byte);
+            match self.reading {
+                Reading::Plain => self.feed_plain(*byte),
+                Reading::Text | Reading::Escape => self.feed_text(*byte),
             }
         }
     }
@@ -45,23 +61,22 @@ impl RequestIdFinder {
         self.found
     }
 
-    fn feed_string(&mut self, byte: u8) {
-        match byte {
-            _ if self.is_escaped => self.is_escaped = false,
-            b'\\' => self.is_escaped = true,
-            b'"' => {
-                self.in_string = false;
-                return self.end_string();
+    fn feed_text(&mut self, byte: u8) {
+        self.reading = match (self.reading, byte) {
+            (Reading::Text, b'"') => {
+                self.reading = Reading::Plain;
+                return self.end_text();
             }
-            _ => {}
-        }
+            (Reading::Text, b'\\') => Reading::Escape,
+            _ => Reading::Text,
+        };
         self.keep(byte);
     }
 
     fn feed_plain(&mut self, byte: u8) {
         match byte {
             b'"' => {
-                self.in_string = true;
+                self.reading = Reading::Text;
                 self.token.clear();
             }
             b'{' | b'[' => self.depth += 1,
@@ -70,13 +85,15 @@ impl RequestIdFinder {
                 self.depth = self.depth.saturating_sub(1);
             }
             b':' if self.depth == 1 => {
-                self.is_value = true;
+                self.place = match self.place {
+                    Place::IdName => Place::Id,
+                    _ => Place::Value,
+                };
                 self.token.clear();
             }
             b',' if self.depth == 1 => {
                 self.end_number();
-                self.is_value = false;
-                self.is_id = false;
+                self.place = Place::Name;
             }
             _ if byte.is_ascii_whitespace() => {}
             _ => self.keep(byte),
@@ -89,21 +106,21 @@ impl RequestIdFinder {
         }
     }
 
-    fn end_string(&mut self) {
-        if self.depth != 1 {
-            return;
-        }
-        if !self.is_value {
-            self.is_id = self.token == b"id";
-        } else if self.is_id && self.found.is_none() {
-            let quoted = [b"\"", self.token.as_slice(), b"\""].concat();
-            self.found = serde_json::from_slice(&quoted).ok();
+    fn end_text(&mut self) {
+        match self.place {
+            _ if self.depth != 1 => {}
+            Place::Name if self.token == b"id" => self.place = Place::IdName,
+            Place::Id if self.found.is_none() => {
+                let quoted = [b"\"", self.token.as_slice(), b"\""].concat();
+                self.found = serde_json::from_slice(&quoted).ok();
+            }
+            _ => {}
         }
         self.token.clear();
     }
 
     fn end_number(&mut self) {
-        if self.depth == 1 && self.is_value && self.is_id && self.found.is_none() {
+        if self.depth == 1 && self.place == Place::Id && self.found.is_none() {
             let number: Option<i64> = serde_json::from_slice(&self.token).ok();
             self.found = number.map(Value::from);
         }
@@ -116,7 +133,8 @@ mod tests {
     use serde_json::json;
 
     #[track_caller]
-    fn check(line: &str, expected: Option<Value>) {
+    fn check(line: &str, expected: impl Into<Option<Value>>) {
+        let expected = expected.into();
         assert_eq!(RequestIdFinder::find(line.as_bytes()), expected);
         let mut finder = RequestIdFinder::default();
         for byte in line.as_bytes() {

@@ -81,7 +81,7 @@ pub struct ToolSpec {
     /// The facts that its answers carry: name and JSON type.
     pub facts: &'static [(&'static str, &'static str)],
     pub(crate) sets: &'static [ToolSet],
-    pub(crate) run: fn(&Toolbox, Args, &Call) -> Result<ToolOutput, ToolError>,
+    pub(crate) run: fn(&Toolbox, &mut Args, &Call) -> Result<ToolOutput, ToolError>,
 }
 
 /// What a tool does to files.
@@ -162,8 +162,8 @@ impl Toolbox {
         if let Some(reason) = self.settings.takes_away(spec) {
             return Err(ToolError::new(ErrorKind::DeniedByPolicy, reason).into());
         }
-        let args = Args::check(spec.name, spec.params, arguments)?;
-        Ok((spec.run)(self, args, call)?)
+        let mut args = Args::check(spec.name, spec.params, arguments)?;
+        Ok((spec.run)(self, &mut args, call)?)
     }
 }
 

@@ -343,8 +343,13 @@ fn refuse_shape(line: &[u8]) -> Decoded {
 }
 
 fn refusal(id: Option<Value>, code: i32, message: &str) -> Vec<u8> {
-    let error = json!({"code": code, "message": message});
-    let refusal = json!({"jsonrpc": "2.0", "id": id, "error": error});
+    let members = [
+        ("jsonrpc", "2.0".into()),
+        ("id", id.into()),
+        ("error", json!({"code": code, "message": message})),
+    ];
+    let members = members.map(|(name, value): (_, Value)| (name.to_owned(), value));
+    let refusal = Value::Object(members.into_iter().collect());
     refusal.to_string().into_bytes()
 }
 

@@ -72,9 +72,9 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     run,
 };
 
-fn run(toolbox: &Toolbox, mut args: Args, call: &Call) -> Result<ToolOutput, ToolError> {
-    let mut update = update_options(toolbox, &args, call)?;
-    update.hard_links = hard_links(&args);
+fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
+    let mut update = update_options(toolbox, args, call)?;
+    update.hard_links = hard_links(args);
     let options = EditOptions {
         update,
         dry_run: args.flag("dry_run"),
@@ -83,14 +83,14 @@ fn run(toolbox: &Toolbox, mut args: Args, call: &Call) -> Result<ToolOutput, Too
     let count = edits.len() as u64;
     let request = Request {
         target: Target::Text(edits),
-        eol: eol(&args),
-        encoding: encoding(&args)?,
+        eol: eol(args),
+        encoding: encoding(args)?,
         fallback: toolbox.settings().fallback,
     };
     let path = args.take_text("path");
     let edited = edit_file(toolbox.workspace(), &path, &request, &options)
         .map_err(|error| ToolError::from(error).at(&path))?;
-    Ok(render(&edited, count, &path, &args))
+    Ok(render(&edited, count, &path, args))
 }
 
 fn edit(mut args: Args) -> Edit {

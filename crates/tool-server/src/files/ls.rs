@@ -1,7 +1,6 @@
 //! `files_ls`: the names in a directory, with sizes, page by page.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
 
 use fs_core::{Entry, EntryKind, ErrorKind, ListOptions, Listing, Order, Position};
 
@@ -39,7 +38,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     run,
 };
 
-fn run(toolbox: &Toolbox, args: Args, call: &Call) -> Result<ToolOutput, ToolError> {
+fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
     let path = args.text("path").unwrap_or(".");
     let after = args.text("after").filter(|after| !after.is_empty());
     let limit = args.positive("limit").unwrap_or(DEFAULT_ENTRIES);
@@ -54,7 +53,7 @@ fn run(toolbox: &Toolbox, args: Args, call: &Call) -> Result<ToolOutput, ToolErr
         .workspace()
         .list(path, &options)
         .map_err(|error| explain(error.into(), path))?;
-    Ok(render(&listing, limit, &args))
+    Ok(render(&listing, limit, args))
 }
 
 fn explain(error: ToolError, path: &str) -> ToolError {
@@ -66,7 +65,7 @@ fn explain(error: ToolError, path: &str) -> ToolError {
 
 fn render(listing: &Listing, limit: u64, args: &Args) -> ToolOutput {
     let next = listing.next.as_ref().map(|next| cursor(&next.name));
-    let mut output = ToolOutput::new(rows(listing, args.text("after").is_some()))
+    let mut output = ToolOutput::new(rows(listing, args.text("after")))
         .with_fact("returned", listing.entries.len())
         .with_fact("total", listing.total)
         .with_fact("truncated", next.is_some())
@@ -79,33 +78,27 @@ fn render(listing: &Listing, limit: u64, args: &Args) -> ToolOutput {
     output.with_words(args.clamped())
 }
 
-fn rows(listing: &Listing, is_continued: bool) -> String {
+fn rows(listing: &Listing, after: Option<&str>) -> String {
     if listing.entries.is_empty() {
-        let none = if is_continued {
-            "(no more entries)"
-        } else {
-            "(empty directory)"
+        let none = match after {
+            Some(_) if listing.total > 0 => "(no more entries)",
+            _ => "(empty directory)",
         };
         return none.to_owned();
     }
-    let mut rows = String::new();
-    for entry in &listing.entries {
-        push_row(&mut rows, entry);
-    }
-    rows.truncate(rows.len().saturating_sub(1));
-    rows
+    let rows: Vec<String> = listing.entries.iter().map(row).collect();
+    rows.join("\n")
 }
 
-fn push_row(rows: &mut String, entry: &Entry) {
+fn row(entry: &Entry) -> String {
     let name = name(&entry.name);
-    let written = match (entry.kind, entry.size) {
-        (EntryKind::Dir, _) => writeln!(rows, "{name}/"),
-        (EntryKind::Link, _) => writeln!(rows, "{name}@"),
-        (EntryKind::Other, _) => writeln!(rows, "{name}  (special)"),
-        (EntryKind::File, Some(bytes)) => writeln!(rows, "{name}  ({})", size(bytes)),
-        (EntryKind::File, None) => writeln!(rows, "{name}  (size unknown)"),
-    };
-    debug_assert!(written.is_ok(), "a string takes everything");
+    match (entry.kind, entry.size) {
+        (EntryKind::Dir, _) => name + "/",
+        (EntryKind::Link, _) => name + "@",
+        (EntryKind::Other, _) => name + "  (special)",
+        (EntryKind::File, Some(bytes)) => format!("{name}  ({})", size(bytes)),
+        (EntryKind::File, None) => name + "  (size unknown)",
+    }
 }
 
 fn more_note(listing: &Listing, limit: u64, next: &str) -> String {

@@ -62,14 +62,14 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     run,
 };
 
-fn run(toolbox: &Toolbox, args: Args, call: &Call) -> Result<ToolOutput, ToolError> {
+fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
     let path = args.text("path").unwrap_or_default();
     let options = ReadOptions {
-        range: range(&args)?,
-        encoding: encoding(&args)?,
+        range: range(args)?,
+        encoding: encoding(args)?,
         fallback: toolbox.settings().fallback,
         lossy: true,
-        max_bytes: Some(if is_limited(&args) {
+        max_bytes: Some(if is_limited(args) {
             MAX_BYTES
         } else {
             DEFAULT_BYTES
@@ -84,7 +84,7 @@ fn run(toolbox: &Toolbox, args: Args, call: &Call) -> Result<ToolOutput, ToolErr
         .read(path, &options)
         .map_err(|error| explain(error.into(), path))?;
     refuse_past_end(&window, options.range, path)?;
-    Ok(render(window, &options, &args))
+    Ok(render(window, &options, args))
 }
 
 /// Returns the lines that the call asks for, at most as many as it may have.

@@ -46,12 +46,12 @@ impl World {
         String::from_utf8(fs::read(self.path(name)).unwrap()).unwrap()
     }
 
-    fn call(&self, tool: &str, arguments: Value) -> Answer {
+    fn call(&self, tool: &str, arguments: &Value) -> Answer {
         let (blocks, _) = self.full(tool, arguments)?;
         Ok(blocks)
     }
 
-    fn full(&self, tool: &str, arguments: Value) -> Result<(Vec<String>, Value), String> {
+    fn full(&self, tool: &str, arguments: &Value) -> Result<(Vec<String>, Value), String> {
         let arguments = arguments.as_object().cloned().unwrap();
         match self.toolbox.call(tool, arguments, &Call::default()) {
             Ok(output) => {
@@ -91,7 +91,7 @@ fn check_read(content: &str, arguments: Value, expected: &[&str]) {
 
 fn read(world: &World, mut arguments: Value) -> Answer {
     arguments["path"] = json!("f");
-    world.call("files_read", arguments)
+    world.call("files_read", &arguments)
 }
 
 #[track_caller]
@@ -106,7 +106,7 @@ fn check_insert(content: &str, line: u64, text: &str, expected: &str) {
 
 fn insert(world: &World, line: u64, text: &str) -> Answer {
     let arguments = json!({"path": "f", "content": text, "mode": "insert", "line": line});
-    world.call("files_write", arguments)
+    world.call("files_write", &arguments)
 }
 
 fn edit(world: &World, edits: &[(&str, &str)]) -> Answer {
@@ -114,7 +114,7 @@ fn edit(world: &World, edits: &[(&str, &str)]) -> Answer {
         .iter()
         .map(|(old, new)| json!({"old": old, "new": new}))
         .collect();
-    world.call("files_edit", json!({"path": "f", "edits": edits}))
+    world.call("files_edit", &json!({"path": "f", "edits": edits}))
 }
 
 #[track_caller]
@@ -207,7 +207,7 @@ fn without_a_limit_an_answer_is_short() {
     check_read(&lines(2001), json!({"limit": 5000}), &[&lines(2001)]);
     let wide = format!("{}\n", "y".repeat(999)).repeat(100);
     let world = World::with("f", &wide);
-    let (blocks, facts) = world.full("files_read", json!({"path": "f"})).unwrap();
+    let (blocks, facts) = world.full("files_read", &json!({"path": "f"})).unwrap();
     assert_eq!(blocks[0].len(), 65_000);
     assert_eq!(
         blocks[1],
@@ -216,7 +216,7 @@ fn without_a_limit_an_answer_is_short() {
     assert_eq!(facts["truncated"], true);
     assert_eq!(facts["next"], json!({"line": 66, "column": 1}));
     let (blocks, _) = world
-        .full("files_read", json!({"path": "f", "limit": 100}))
+        .full("files_read", &json!({"path": "f", "limit": 100}))
         .unwrap();
     assert_eq!(blocks, [wide]);
 }
@@ -281,13 +281,13 @@ fn what_is_not_plain_is_said_once() {
 fn a_version_is_shown_when_asked_for_and_guards_a_change() {
     let world = World::with("f", "a\n");
     let (blocks, facts) = world
-        .full("files_read", json!({"path": "f", "version": true}))
+        .full("files_read", &json!({"path": "f", "version": true}))
         .unwrap();
     let version = facts["version"].as_str().unwrap().to_owned();
     assert_eq!(blocks[1], format!("[version {version}]"));
     let write = |text: &str, version: &str| {
         let arguments = json!({"path": "f", "content": text, "if_version": version});
-        world.full("files_write", arguments)
+        world.full("files_write", &arguments)
     };
     let (blocks, facts) = write("b\n", &version).unwrap();
     assert_eq!(
@@ -311,12 +311,12 @@ fn a_version_is_shown_when_asked_for_and_guards_a_change() {
 fn a_directory_is_listed_and_a_file_is_read() {
     let world = World::with("f", "a\n");
     fs::create_dir(world.path("d")).unwrap();
-    let answer = world.call("files_read", json!({"path": "d"}));
+    let answer = world.call("files_read", &json!({"path": "d"}));
     check_fails(&answer, "is_a_directory", "files_ls");
-    let answer = world.call("files_ls", json!({"path": "f"}));
+    let answer = world.call("files_ls", &json!({"path": "f"}));
     check_fails(&answer, "not_a_directory", "files_read");
     check_fails(
-        &world.call("files_read", json!({"path": "none"})),
+        &world.call("files_read", &json!({"path": "none"})),
         "not_found",
         "none",
     );
@@ -347,13 +347,13 @@ fn an_insert_outside_of_the_lines_is_refused() {
     );
     let no_line = json!({"path": "f", "content": "X", "mode": "insert"});
     check_fails(
-        &world.call("files_write", no_line),
+        &world.call("files_write", &no_line),
         "invalid_argument",
         "line",
     );
     let no_insert = json!({"path": "f", "content": "X", "line": 1});
     check_fails(
-        &world.call("files_write", no_insert),
+        &world.call("files_write", &no_insert),
         "invalid_argument",
         "line",
     );
@@ -367,7 +367,7 @@ fn each_mode_says_what_it_did() {
     let write = |path: &str, mode: &str| {
         world.call(
             "files_write",
-            json!({"path": path, "content": "x\n", "mode": mode}),
+            &json!({"path": path, "content": "x\n", "mode": mode}),
         )
     };
     check(&write("new/f", "append"), &["Appended 2 bytes to new/f"]);
@@ -389,7 +389,7 @@ fn each_mode_says_what_it_did() {
     check_fails(&write("dangling", "create"), "already_exists", "dangling");
     assert!(!world.path("nowhere").exists());
     check_fails(
-        &world.call("files_write", json!({"path": "c"})),
+        &world.call("files_write", &json!({"path": "c"})),
         "invalid_argument",
         "content",
     );
@@ -400,7 +400,7 @@ fn each_mode_says_what_it_did() {
 fn a_backup_is_made_when_asked_for() {
     let world = World::with("f", "a\n");
     let arguments = json!({"path": "f", "content": "b\n", "create_backup": true});
-    let (blocks, facts) = world.full("files_write", arguments).unwrap();
+    let (blocks, facts) = world.full("files_write", &arguments).unwrap();
     assert_eq!(blocks, ["Wrote 2 bytes to f, backup f.bak"]);
     assert_eq!(facts["backup"], "f.bak");
     assert_eq!(world.bytes("f.bak"), "a\n");
@@ -437,7 +437,7 @@ fn a_dry_run_shows_the_diff_and_changes_nothing() {
         "edits": [{"old": "a", "new": "b", "expected_count": -1}],
         "dry_run": true,
     });
-    let (blocks, facts) = world.full("files_edit", arguments).unwrap();
+    let (blocks, facts) = world.full("files_edit", &arguments).unwrap();
     assert_eq!(blocks[0], "Would apply 1 edit to f: 1 line changed");
     assert!(blocks[1].starts_with("````diff\n"), "{}", blocks[1]);
     assert!(blocks[1].contains("\n-a\n+b\n"), "{}", blocks[1]);
@@ -454,29 +454,29 @@ fn a_listing_has_sizes_and_says_how_many_there_are() {
     fs::write(world.path("new\nline"), "").unwrap();
     symlink("b", world.path("link")).unwrap();
     let all = ".h  (4 B)\nA  (1.5 KB)\nb/\nlink@\nnew\\nline  (0 B)";
-    check(&world.call("files_ls", json!({})), &[all]);
+    check(&world.call("files_ls", &json!({})), &[all]);
     let (blocks, facts) = world
-        .full("files_ls", json!({"path": ".", "limit": 2}))
+        .full("files_ls", &json!({"path": ".", "limit": 2}))
         .unwrap();
     assert_eq!(blocks[0], ".h  (4 B)\nA  (1.5 KB)");
     let more = "[2 of 5 entries shown. Use after=\"A\" to continue, or limit=5 for more.]";
     assert_eq!(blocks[1], more);
     assert_eq!(facts["total"], 5);
-    let rest = world.call("files_ls", json!({"after": "A"}));
+    let rest = world.call("files_ls", &json!({"after": "A"}));
     check(
         &rest,
         &["b/\nlink@\nnew\\nline  (0 B)", "[5 entries total]"],
     );
     check(
-        &world.call("files_ls", json!({"after": "zz"})),
+        &world.call("files_ls", &json!({"after": "zz"})),
         &["(no more entries)", "[5 entries total]"],
     );
     check(
-        &world.call("files_ls", json!({"path": "b"})),
+        &world.call("files_ls", &json!({"path": "b"})),
         &["(empty directory)"],
     );
     check_fails(
-        &world.call("files_ls", json!({"path": "none"})),
+        &world.call("files_ls", &json!({"path": "none"})),
         "not_found",
         "none",
     );
@@ -496,14 +496,14 @@ fn a_name_that_is_no_utf_8_can_be_paged_over() {
     let mut seen = Vec::new();
     for _ in 0..3 {
         let (blocks, facts) = world
-            .full("files_ls", json!({"limit": 1, "after": after}))
+            .full("files_ls", &json!({"limit": 1, "after": after}))
             .unwrap();
         seen.push(blocks[0].clone());
         after = facts["next"].as_str().unwrap_or_default().to_owned();
     }
     assert_eq!(seen, ["a\u{FFFD}b  (0 B)", "hex:x  (0 B)", "zz  (0 B)"]);
     assert_eq!(after, "");
-    let answer = world.call("files_ls", json!({"after": "hex:6"}));
+    let answer = world.call("files_ls", &json!({"after": "hex:6"}));
     check_fails(&answer, "invalid_argument", "after");
 }
 
@@ -533,7 +533,7 @@ fn nothing_outside_is_reached_or_told_of() {
             if tool == "files_write" {
                 arguments["content"] = json!("x");
             }
-            let answer = world.call(tool, arguments);
+            let answer = world.call(tool, &arguments);
             check_fails(&answer, "outside_sandbox", "");
             let told = answer.unwrap_err().replace(path, "");
             let base = world.base.path().display().to_string();

@@ -49,14 +49,14 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     run,
 };
 
-fn run(toolbox: &Toolbox, mut args: Args, call: &Call) -> Result<ToolOutput, ToolError> {
-    let mode = mode(&args)?;
+fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
+    let mode = mode(args)?;
     let options = WriteOptions {
         mode,
-        encoding: encoding(&args)?,
+        encoding: encoding(args)?,
         fallback: toolbox.settings().fallback,
         create_dirs: !matches!(mode, WriteMode::InsertBefore { .. }),
-        update: update_options(toolbox, &args, call)?,
+        update: update_options(toolbox, args, call)?,
     };
     let path = args.take_text("path");
     let content = args.take_text("content");
@@ -64,7 +64,7 @@ fn run(toolbox: &Toolbox, mut args: Args, call: &Call) -> Result<ToolOutput, Too
         .workspace()
         .write(&path, &content, &options)
         .map_err(|error| explain(error.into(), &path))?;
-    Ok(render(&written, mode, &path, &args))
+    Ok(render(&written, mode, &path, args))
 }
 
 fn mode(args: &Args) -> Result<WriteMode, ToolError> {

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use fs_sandbox::{Rights, Workspace};
+use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tool_server::Settings;
 

@@ -38,7 +38,7 @@ fn check_refused(given: Value, field: &str, says: &str) {
 }
 
 #[track_caller]
-fn check_limit(given: Value, expected: Option<u64>, clamped: &[&str]) {
+fn check_limit(given: &Value, expected: Option<u64>, clamped: &[&str]) {
     let args = args(json!({"path": "a", "limit": given})).unwrap();
     assert_eq!(args.positive("limit"), expected);
     assert_eq!(args.clamped(), clamped);
@@ -127,18 +127,18 @@ fn an_item_is_checked_like_a_call() {
 
 #[test]
 fn whole_numbers_come_in_many_spellings() {
-    check_limit(json!(10), Some(10), &[]);
-    check_limit(json!(10.0), Some(10), &[]);
-    check_limit(json!(1e30), Some(100), &["limit 1e+30 clamped to 100"]);
+    check_limit(&json!(10), Some(10), &[]);
+    check_limit(&json!(10.0), Some(10), &[]);
+    check_limit(&json!(1e30), Some(100), &["limit 1e+30 clamped to 100"]);
     check_limit(
-        json!(u64::MAX),
+        &json!(u64::MAX),
         Some(100),
         &["limit 18446744073709551615 clamped to 100"],
     );
-    check_limit(json!(101), Some(100), &["limit 101 clamped to 100"]);
-    check_limit(json!(-0.0), None, &[]);
-    check_limit(json!(0), None, &[]);
-    check_limit(Value::Null, None, &[]);
+    check_limit(&json!(101), Some(100), &["limit 101 clamped to 100"]);
+    check_limit(&json!(-0.0), None, &[]);
+    check_limit(&json!(0), None, &[]);
+    check_limit(&Value::Null, None, &[]);
 }
 
 #[test]
