@@ -14,5 +14,6 @@ mod edits;
 mod encodings;
 mod paths;
 mod read_cases;
+mod real_client;
 mod sandbox_cases;
 mod windows;

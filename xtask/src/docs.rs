@@ -29,7 +29,7 @@ pub(crate) fn write() -> Result<()> {
 /// Compares both pages with the code.
 ///
 /// # Errors
-/// Fails when one of them is not what [`write`] would write.
+/// Fails when one of them is not what [`write()`] would write.
 pub(crate) fn check() -> Result<()> {
     let tree = Tree::of_project()?;
     let breaches = check_text(&tree);

@@ -45,8 +45,7 @@ const TOOLS: [Tool; 6] = [
 pub(crate) fn run() -> Result<()> {
     let tree = Tree::of_project()?;
     let mut failed = Vec::new();
-    for (name, check) in RULES {
-        let breaches = check(&tree);
+    for (name, breaches) in breaches(&tree) {
         for breach in &breaches {
             println!("  {breach}");
         }
@@ -70,6 +69,12 @@ pub(crate) fn run() -> Result<()> {
         return Ok(());
     }
     bail!("lint: {}", failed.join(", "))
+}
+
+/// Returns every breach of the project's own rules, with the rule's name.
+fn breaches(tree: &Tree) -> Vec<(&'static str, Vec<Breach>)> {
+    let checked = RULES.iter().map(|(name, check)| (*name, check(tree)));
+    checked.collect()
 }
 
 fn say(name: &str, good: bool, since: Option<Instant>) {
@@ -105,4 +110,19 @@ fn deny() -> Result<()> {
         .args(["--offline", "--log-level", "error", "check"])
         .args(["--hide-inclusion-graph", "bans", "licenses", "sources"]);
     shell::run(&mut deny)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_project_keeps_its_own_rules() {
+        let tree = Tree::of_project().unwrap();
+        let found = breaches(&tree)
+            .into_iter()
+            .flat_map(|(_, breaches)| breaches);
+        let found: Vec<String> = found.map(|breach| breach.to_string()).collect();
+        assert!(found.is_empty(), "\n{}", found.join("\n"));
+    }
 }

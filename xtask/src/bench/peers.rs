@@ -1,0 +1,85 @@
+//! The servers that are measured, and how they are started.
+
+use std::path::Path;
+
+use crate::bench::built;
+use crate::setup::{self, RUST_MCP_FILESYSTEM, Setup};
+
+/// The name of our own row.
+pub(super) const OURS: &str = "tool-server";
+/// The row of the least a server can do; the driver does not count it as a peer.
+pub(super) const LOOP: &str = "floor: hand-written loop";
+
+/// A row of the benchmark: the driver's profile, the name it is printed by, and the command.
+#[derive(Debug)]
+pub(super) struct Row {
+    profile: &'static str,
+    label: &'static str,
+    command: Vec<String>,
+}
+
+impl Row {
+    fn new(label: &'static str, program: &Path, arguments: &[&str]) -> Self {
+        let program = program.to_string_lossy().into_owned();
+        let arguments = arguments.iter().map(|each| (*each).to_owned());
+        Self {
+            profile: label,
+            label,
+            command: std::iter::once(program).chain(arguments).collect(),
+        }
+    }
+
+    /// Returns the row as the driver takes it, each word quoted for it.
+    pub(super) fn argument(&self) -> String {
+        let words = self.command.iter();
+        let quoted: Vec<String> = words
+            .map(|word| format!("'{}'", word.replace('\'', "'\\''")))
+            .collect();
+        format!("{}@{}={}", self.profile, self.label, quoted.join(" "))
+    }
+}
+
+/// Installs the peers; returns the rows, and for each peer that could not be installed the reason.
+pub(super) fn rows() -> (Vec<Row>, Vec<String>) {
+    let mut floor = Row::new(LOOP, &built("baseline"), &[]);
+    floor.profile = "baseline";
+    let mut rows = vec![
+        Row::new(OURS, &built("tool-server"), &["--root", "{root}"]),
+        floor,
+    ];
+    let mut missing = Vec::new();
+    match setup::cargo_tool(&RUST_MCP_FILESYSTEM) {
+        Ok(program) => {
+            let arguments = ["--allow-write", "{root}"];
+            rows.push(Row::new("rust-mcp-filesystem", &program, &arguments));
+        }
+        Err(error) => missing.push(format!("rust-mcp-filesystem: {error:#}")),
+    }
+    match setup::peers() {
+        Ok(Setup::Ready((node, packages))) => rows.extend(on_node(&node, &packages)),
+        Ok(Setup::Missing(what)) => missing.push(format!("the peers on Node: no {what}")),
+        Err(error) => missing.push(format!("the peers on Node: {error:#}")),
+    }
+    (rows, missing)
+}
+
+fn on_node(node: &Path, packages: &Path) -> [Row; 2] {
+    let script = |path: &str| packages.join(path).to_string_lossy().into_owned();
+    let reference = script("@modelcontextprotocol/server-filesystem/dist/index.js");
+    let commander = script("@wonderwhy-er/desktop-commander/dist/index.js");
+    [
+        Row::new("reference", node, &[&reference, "{root}"]),
+        Row::new("desktop-commander", node, &[&commander, "--no-onboarding"]),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_survives_blanks_and_quotes() {
+        let row = Row::new("a", Path::new("/a b/c'd"), &["{root}"]);
+        assert_eq!(row.argument(), r"a@a='/a b/c'\''d' '{root}'");
+    }
+}
