@@ -98,9 +98,9 @@ impl Legacy<'_> {
         loop {
             let byte = self.bytes.get(self.at..=self.at)?;
             let mut text = [0; 16];
-            let (result, _, written) =
-                self.decoder
-                    .decode_to_utf8_without_replacement(byte, &mut text, false);
+            let (result, _, written) = self
+                .decoder
+                .decode_to_utf8_without_replacement(byte, &mut text, false);
             self.at += 1;
             if result != DecoderResult::InputEmpty {
                 self.at = self.bytes.len();

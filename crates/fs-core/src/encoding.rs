@@ -195,7 +195,7 @@ impl Encoding {
         }
     }
 
-    /// Returns where the first character ends that the encoder wrote as another one: Shift_JIS has
+    /// Returns where the first character ends that the encoder wrote as another one: `Shift_JIS` has
     /// a yen sign where it reads a backslash.
     fn first_changed(self, text: &str, bytes: &[u8]) -> Option<usize> {
         if self.decode(bytes).is_ok_and(|back| back == text) {

@@ -198,7 +198,7 @@ pub enum Problem {
 /// The kind of a [`Problem`], for branching; its code is frozen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-#[allow(
+#[expect(
     missing_docs,
     reason = "each is the kind of the Problem of the same name"
 )]
@@ -347,9 +347,10 @@ impl Problem {
             Self::IsADirectory => "list the directory instead",
             Self::AlreadyExists => "choose another name, or overwrite the file on purpose",
             Self::HardLink { .. } => "break the link or write in place, by `on_hard_link`",
-            Self::NotText { .. } => "name the file's encoding by `encoding`",
+            Self::NotText { .. } | Self::EncodingUnknown => {
+                "name the file's encoding by `encoding`"
+            }
             Self::EncodingMismatch { .. } => "leave `encoding` out, or name the right one",
-            Self::EncodingUnknown => "name the file's encoding by `encoding`",
             Self::Unencodable { encoding, .. } if encoding == "gbk" => {
                 "name `encoding=gb18030`, whose four-byte forms hold every character"
             }

@@ -3,7 +3,7 @@
 use crate::encoding::Encoding;
 use crate::error::Result;
 use crate::judge::judge;
-use crate::newline::{Breaks, Unit};
+use crate::newline::{Before, Breaks, Unit};
 
 /// The encoding and line-break style of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,23 +131,21 @@ impl Detected {
             Shape::Lossy { .. } | Shape::Opaque { .. } | Shape::Binary => None,
         }
     }
-}
 
-impl TextFormat {
-    /// Returns the format of `bytes`, a whole file that [`detect`] found to be text in `encoding`.
-    pub fn of(bytes: &[u8], encoding: Encoding, bom: bool) -> Self {
-        Self {
+    /// Returns the format of strictly valid text; `bytes` are what was looked at.
+    pub fn format(&self, bytes: &[u8]) -> Option<TextFormat> {
+        self.encoding().map(|encoding| TextFormat {
             encoding,
-            bom,
+            bom: self.bom_bytes > 0,
             eol: Eol::of(bytes, encoding),
-        }
+        })
     }
 }
 
 impl Eol {
     /// Returns the line breaks of `bytes`, with or without their byte order mark, in `encoding`.
     pub fn of(bytes: &[u8], encoding: Encoding) -> Self {
-        Self::from(Unit::of(encoding).breaks(bytes, false))
+        Self::from(Unit::of(encoding).breaks(bytes, Before::Other))
     }
 
     /// Returns `none`, `lf`, `crlf` or `mixed`.

@@ -10,8 +10,10 @@ use crate::judge::Blocks;
 
 /// How much of a text the statistics look at.
 const SAMPLE_BYTES: usize = 16 * 1024;
-/// Under so many bytes outside ASCII the statistics take Chinese for anything.
+/// Under so many bytes outside ASCII the statistics often take Chinese for a single-byte set.
 const FEW_BYTES: usize = 24;
+/// The first byte of the last of the common characters of GB2312, its level 1.
+const LAST_COMMON_LEAD: u8 = 0xD7;
 
 /// The first lines of a text that hold bytes outside ASCII.
 #[derive(Debug, Default)]
@@ -69,14 +71,21 @@ impl Sample {
     }
 }
 
-/// Returns whether every byte outside ASCII is half of a pair in the zone of GB2312.
+/// Returns whether every byte outside ASCII is half of a pair in the zone of GB2312, and at least
+/// half of the pairs are signs or common characters: rare ones alone are Cyrillic words.
 fn is_gb2312(bytes: &[u8]) -> bool {
+    let in_zone = |byte: &u8| (0xA1..=0xFE).contains(byte);
+    let (mut pairs, mut common) = (0_usize, 0_usize);
     let mut rest = bytes.iter();
     while let Some(lead) = rest.next() {
-        let in_zone = |byte: &u8| (0xA1..=0xFE).contains(byte);
-        if !lead.is_ascii() && !(in_zone(lead) && rest.next().is_some_and(in_zone)) {
+        if lead.is_ascii() {
+            continue;
+        }
+        if !in_zone(lead) || !rest.next().is_some_and(in_zone) {
             return false;
         }
+        pairs += 1;
+        common += usize::from(*lead <= LAST_COMMON_LEAD);
     }
-    Encoding::GBK.decode(bytes).is_ok()
+    2 * common >= pairs && Encoding::GBK.decode(bytes).is_ok()
 }

@@ -36,6 +36,7 @@ pub(crate) struct Stamp {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LineCounts {
     /// The line feeds up to the end of each block.
+    #[expect(clippy::rc_buffer, reason = "a reader counts on in its own copy")]
     ends: Arc<Vec<u64>>,
 }
 
@@ -74,7 +75,10 @@ impl IndexCache {
             kept.stamp != stamp || (kept.unit == unit && kept.counts.blocks() <= counts.blocks())
         };
         kept.retain(|kept| !(kept.stamp.is_same_file(&stamp) && is_less(kept)));
-        if kept.iter().any(|kept| kept.stamp == stamp && kept.unit == unit) {
+        if kept
+            .iter()
+            .any(|kept| kept.stamp == stamp && kept.unit == unit)
+        {
             return;
         }
         kept.push(Kept {

@@ -146,13 +146,18 @@ impl<'a> Page<'a> {
     fn new(options: &'a ListOptions) -> Self {
         let after = options.after.as_ref().map(|position| {
             let name = position.name.as_bytes();
+            let kind = if position.is_dir {
+                EntryKind::Dir
+            } else {
+                EntryKind::Other
+            };
             let mut folded = Vec::new();
             fold(name, &mut folded);
             Row {
-                group: group(options.order, position.is_dir),
+                group: group(options.order, kind),
                 folded,
                 name: name.to_vec(),
-                kind: EntryKind::Other,
+                kind,
             }
         });
         Self {
@@ -168,7 +173,7 @@ impl<'a> Page<'a> {
     fn offer(&mut self, name: &[u8], kind: EntryKind) {
         self.total += 1;
         fold(name, &mut self.scratch);
-        let group = group(self.options.order, kind == EntryKind::Dir);
+        let group = group(self.options.order, kind);
         let key = (group, self.scratch.as_slice(), name);
         if self.after.as_ref().is_some_and(|row| key <= row.key()) {
             return;
@@ -234,11 +239,7 @@ impl Row {
     }
 }
 
-fn each_entry(
-    fd: &OwnedFd,
-    cancel: &Cancel,
-    see: &mut dyn FnMut(&[u8], EntryKind),
-) -> Result<()> {
+fn each_entry(fd: &OwnedFd, cancel: &Cancel, see: &mut dyn FnMut(&[u8], EntryKind)) -> Result<()> {
     let mut buffer = Vec::with_capacity(32 * 1024);
     let mut entries = RawDir::new(fd, buffer.spare_capacity_mut());
     while let Some(entry) = entries.next() {
@@ -288,10 +289,10 @@ fn modified(stat: &Stat) -> Option<SystemTime> {
     .checked_add(nanos)
 }
 
-fn group(order: Order, is_dir: bool) -> u8 {
+fn group(order: Order, kind: EntryKind) -> u8 {
     match order {
         Order::Name => 0,
-        Order::FoldersFirst => u8::from(!is_dir),
+        Order::FoldersFirst => u8::from(kind != EntryKind::Dir),
     }
 }
 

@@ -20,6 +20,13 @@ pub(crate) struct Breaks {
     pub(crate) with_return: u64,
 }
 
+/// What stands before a run of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Before {
+    Return,
+    Other,
+}
+
 impl std::ops::Add for Breaks {
     type Output = Self;
 
@@ -82,8 +89,9 @@ impl Unit {
         }
     }
 
-    /// Counts the breaks of `bytes`; `after_return` says whether a carriage return came before them.
-    pub(crate) fn breaks(self, bytes: &[u8], after_return: bool) -> Breaks {
+    /// Counts the breaks of `bytes`, which come after `before`.
+    pub(crate) fn breaks(self, bytes: &[u8], before: Before) -> Breaks {
+        let after_return = before == Before::Return;
         let feeds = self.count(bytes);
         if feeds == 0 || (!after_return && memchr::memchr(b'\r', bytes).is_none()) {
             return Breaks {
@@ -105,7 +113,7 @@ impl Unit {
         let is_zero = |at: usize| bytes.get(at) == Some(&0);
         match self {
             Self::Byte => Some(at),
-            Self::Le => (at % 2 == 0 && is_zero(at + 1)).then_some(at),
+            Self::Le => (at.is_multiple_of(2) && is_zero(at + 1)).then_some(at),
             Self::Be => (at % 2 == 1 && is_zero(at - 1)).then(|| at - 1),
         }
     }
@@ -121,5 +129,8 @@ fn count_units(bytes: &[u8], unit: u16) -> u64 {
             })
             .sum::<u16>()
     };
-    bytes.chunks(32 * 1024).map(|run| u64::from(count(run))).sum()
+    bytes
+        .chunks(32 * 1024)
+        .map(|run| u64::from(count(run)))
+        .sum()
 }

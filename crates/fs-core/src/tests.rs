@@ -17,8 +17,12 @@ use crate::{
 const CASES: &str = include_str!("../../../tests/corpus/read-cases.jsonl");
 
 fn cases(op: &str) -> Vec<Value> {
-    let all = CASES.lines().map(|line| serde_json::from_str(line).unwrap());
-    let wanted: Vec<Value> = all.filter(|case: &Value| case["request"]["op"] == op).collect();
+    let all = CASES
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let wanted: Vec<Value> = all
+        .filter(|case: &Value| case["request"]["op"] == op)
+        .collect();
     assert!(!wanted.is_empty());
     wanted
 }
@@ -152,7 +156,9 @@ fn listing_value(root: &Path, request: &Value) -> Value {
                     Some("folders_first") => Order::FoldersFirst,
                     _ => Order::Name,
                 },
-                limit: request["limit"].as_u64().map(|limit| limit as usize),
+                limit: request["limit"]
+                    .as_u64()
+                    .map(|limit| limit.try_into().unwrap()),
                 ..ListOptions::default()
             };
             list(&dir, &options, &mut |_, _| true)

@@ -2,7 +2,7 @@
 
 use super::{CutLine, Next, ReadOptions};
 use crate::error::{Problem, Result};
-use crate::newline::Breaks;
+use crate::newline::{Before, Breaks, Unit};
 
 /// How a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ enum Stop {
 
 /// A finished window's parts; lines are counted from 0.
 #[derive(Debug)]
-pub(crate) struct Cut {
+pub(crate) struct Finished {
     pub(crate) text: String,
     pub(crate) lines: u64,
     pub(crate) replaced: u64,
@@ -112,6 +112,33 @@ impl Cutter {
     /// Returns whether the rest of the line is not wanted, only where it ends.
     pub(crate) fn is_full(&self) -> bool {
         self.line.full.is_some()
+    }
+
+    /// Puts on as many whole lines of `text` as fit without a cut, and returns their length in
+    /// bytes; 0 when a line has been begun. What is left is for [`Self::push`].
+    pub(crate) fn push_lines(&mut self, text: &str) -> usize {
+        if self.line.start.is_some() || self.line.skip > 0 || self.is_done() {
+            return 0;
+        }
+        let room = self.room().saturating_sub(self.withheld.text().len());
+        let wanted = self.max_lines - self.lines;
+        let (mut end, mut lines) = (0, 0);
+        for feed in memchr::memchr_iter(b'\n', text.as_bytes()) {
+            if lines == wanted || feed - end > self.max_line_chars || feed >= room {
+                break;
+            }
+            end = feed + 1;
+            lines += 1;
+        }
+        if lines > 0 {
+            let text = text.get(..end).unwrap_or_default();
+            self.text.push_str(self.withheld.text());
+            self.text.push_str(text);
+            self.withheld = Break::End;
+            self.breaks = self.breaks + Unit::Byte.breaks(text.as_bytes(), Before::Other);
+            self.add_lines(lines);
+        }
+        end
     }
 
     /// Puts on a piece of the line, without its break.
@@ -174,8 +201,8 @@ impl Cutter {
         Ok(())
     }
 
-    pub(crate) fn finish(self) -> Cut {
-        Cut {
+    pub(crate) fn finish(self) -> Finished {
+        Finished {
             text: self.text,
             lines: self.lines,
             replaced: self.replaced,
@@ -192,11 +219,15 @@ impl Cutter {
         self.breaks.feeds += u64::from(end != Break::End);
         self.breaks.with_return += u64::from(end == Break::CrLf);
         self.withheld = if self.is_full() { end } else { Break::End };
-        self.lines += 1;
+        self.add_lines(1);
+        self.line = Line::default();
+    }
+
+    fn add_lines(&mut self, lines: u64) {
+        self.lines += lines;
         if self.lines >= self.max_lines {
             self.stop.get_or_insert(Stop::Lines);
         }
-        self.line = Line::default();
     }
 
     /// Shows the break that was withheld: a line comes after it.

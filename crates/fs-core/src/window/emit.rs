@@ -100,28 +100,46 @@ impl Emitter<'_> {
         let len = source.len();
         let block = source.at(self.at, LEAST_BYTES)?;
         let is_last = self.at + block.len() as u64 >= len;
-        let usable = self.whole_units(block, is_last);
-        let mut from = 0;
+        let usable = if is_last {
+            block
+        } else {
+            self.whole_units(block)
+        };
         if let Decoder::Utf8 = self.decoder {
-            let (text, misfit) = valid_prefix(usable);
-            while let Some(end) = self.next_end(text.as_bytes(), from) {
-                let piece = text.get(from..end).unwrap_or_default();
-                let (piece, brk) = split_break(piece);
-                self.put(piece);
-                self.end_piece(end - from, brk)?;
-                from = end;
-            }
-            return match misfit {
-                true if self.wants_more() => Err(Flaw::Misfit(self.at)),
-                _ => Ok(()),
-            };
+            return self.take_utf8(usable);
         }
+        let mut from = 0;
         while let Some(end) = self.next_end(usable, from) {
             let piece = usable.get(from..end).unwrap_or_default();
             let brk = self.break_of(piece);
             self.decode(piece, self.break_bytes(brk))?;
             self.end_piece(end - from, brk)?;
             from = end;
+        }
+        Ok(())
+    }
+
+    fn take_utf8(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
+        let (text, has_misfit) = valid_prefix(bytes);
+        let mut from = 0;
+        loop {
+            let rest = text.get(from..).unwrap_or_default();
+            let lines = self.cutter.push_lines(rest);
+            if lines > 0 {
+                self.at += lines as u64;
+                self.line_start = self.at;
+                from += lines;
+            }
+            let Some(end) = self.next_end(text.as_bytes(), from) else {
+                break;
+            };
+            let (piece, brk) = split_break(text.get(from..end).unwrap_or_default());
+            self.cutter.push(piece);
+            self.end_piece(end - from, brk)?;
+            from = end;
+        }
+        if has_misfit && self.wants_more() {
+            return Err(Flaw::Misfit(self.at));
         }
         Ok(())
     }
@@ -139,12 +157,6 @@ impl Emitter<'_> {
 
     fn wants_more(&self) -> bool {
         !self.cutter.is_done() && !self.cutter.is_full()
-    }
-
-    fn put(&mut self, piece: &str) {
-        if self.skip_lines == 0 {
-            self.cutter.push(piece);
-        }
     }
 
     /// Decodes a piece and puts it on, without its break of `break_bytes` bytes.
@@ -200,9 +212,10 @@ impl Emitter<'_> {
             return Break::End;
         }
         let text = line.get(..line.len() - self.unit.len());
-        match self.unit.ends_with(text.unwrap_or_default(), b'\r') {
-            true => Break::CrLf,
-            false => Break::Lf,
+        if self.unit.ends_with(text.unwrap_or_default(), b'\r') {
+            Break::CrLf
+        } else {
+            Break::Lf
         }
     }
 
@@ -278,12 +291,12 @@ impl Emitter<'_> {
 
     /// Returns `block` without a carriage return, a half unit or the head of a sequence at its end,
     /// which the next block completes.
-    fn whole_units<'b>(&self, block: &'b [u8], is_last: bool) -> &'b [u8] {
-        if is_last {
-            return block;
-        }
+    fn whole_units<'b>(&self, block: &'b [u8]) -> &'b [u8] {
         let mut len = block.len() - block.len() % self.unit.len();
-        if self.unit.ends_with(block.get(..len).unwrap_or_default(), b'\r') {
+        if self
+            .unit
+            .ends_with(block.get(..len).unwrap_or_default(), b'\r')
+        {
             len -= self.unit.len();
         }
         if !matches!(self.decoder, Decoder::Stream { .. }) {

@@ -6,22 +6,20 @@ use std::time::SystemTime;
 use cap_std::fs::File;
 use rustix::fs::{FileType, Stat};
 
-use super::cut::{Cut, Cutter};
+use super::cut::{Cutter, Finished};
 use super::emit::{Decoding, Flaw, emit};
 use super::sample::Sample;
 use super::scan::Scan;
-use super::source::{Origin, Source};
+use super::source::{Origin, Sizes, Source};
 use super::survey::Survey;
 use super::{CutLine, LineRange, Next, ReadOptions, Window};
 use crate::encoding::Encoding;
 use crate::error::{Problem, Result};
 use crate::format::{Detected, EncodingBy, Eol, Shape, TextFormat};
 use crate::index::{IndexCache, LineCounts, Stamp};
-use crate::newline::{Breaks, Unit};
+use crate::newline::{Before, Breaks, Unit};
 use crate::version::Version;
 
-/// How much is read at once, and the step of the index.
-pub(crate) const BLOCK_BYTES: usize = 128 * 1024;
 /// How often a file is read again that became shorter meanwhile.
 const ATTEMPTS: usize = 3;
 
@@ -45,12 +43,18 @@ struct Place {
     line: Option<u64>,
 }
 
-/// Reads a window of a file in blocks of `block_bytes`.
+/// What is known of the text's end.
+struct End {
+    total_lines: Option<u64>,
+    eof: bool,
+}
+
+/// Reads a window of a file.
 pub(crate) fn read_file(
     file: &File,
     options: &ReadOptions,
     index: Option<&IndexCache>,
-    block_bytes: usize,
+    sizes: Sizes,
 ) -> Result<Window> {
     check(&options.range)?;
     for _ in 0..ATTEMPTS {
@@ -58,8 +62,8 @@ pub(crate) fn read_file(
         check_file(&stat, options)?;
         let size = Stamp::of(&stat).size;
         let origin = Origin::File(file);
-        let mut source = Source::new(origin, size, block_bytes, &options.cancel);
-        let window = if size <= Version::STRONG_BYTES {
+        let mut source = Source::new(origin, size, sizes, &options.cancel);
+        let window = if size <= sizes.whole {
             read_small(&mut source, options)
         } else {
             read_large(&mut source, file, &stat, options, index)
@@ -75,24 +79,24 @@ pub(crate) fn read_file(
 }
 
 /// Cuts a window from a text in memory.
-pub(crate) fn read_text(text: &str, options: &ReadOptions, block_bytes: usize) -> Result<Window> {
+pub(crate) fn read_text(text: &str, options: &ReadOptions, sizes: Sizes) -> Result<Window> {
     check(&options.range)?;
     let size = text.len() as u64;
     check_size(size, options)?;
     let bytes = text.as_bytes();
     let mut counts = LineCounts::default();
-    for block in bytes.chunks(block_bytes) {
+    for block in bytes.chunks(sizes.block) {
         counts.push(Unit::Byte.count(block));
     }
     let found = Found {
         decoding: Decoding::Strict(Encoding::UTF_8),
         by: EncodingBy::Utf8,
         bom_bytes: 0,
-        breaks: Unit::Byte.breaks(bytes, false),
+        breaks: Unit::Byte.breaks(bytes, Before::Other),
         version: Version::of_bytes(bytes),
         size,
     };
-    let mut source = Source::new(Origin::Memory(bytes), size, block_bytes, &options.cancel);
+    let mut source = Source::new(Origin::Memory(bytes), size, sizes, &options.cancel);
     let mut scan = Scan::new(&mut source, counts, Unit::Byte, 0);
     let place = locate(&mut scan, options)?;
     match cut(&mut scan, found, options, place) {
@@ -162,7 +166,10 @@ fn large_window(
         let (decoding, by) = decoding(detected, options, stamp.size)?;
         let found = Found {
             decoding,
-            by,
+            by: match by {
+                EncodingBy::Utf8 => EncodingBy::Sample,
+                by => by,
+            },
             bom_bytes: detected.bom_bytes,
             breaks: sample.breaks(),
             version: Version::of_stamp(stamp),
@@ -176,7 +183,7 @@ fn large_window(
         if options.encoding.is_some() {
             return Err(decoding.encoding().mismatch(offset));
         }
-        if is_judged_again || !matches!(by, EncodingBy::Sample | EncodingBy::Guess) {
+        if is_judged_again || !matches!(by, EncodingBy::Utf8 | EncodingBy::Guess) {
             return Err(Problem::NotText { offset }.into());
         }
         is_judged_again = true;
@@ -193,9 +200,6 @@ fn decoding(
 ) -> Result<(Decoding, EncodingBy)> {
     match detected.shape {
         Shape::Text { encoding, by } => Ok((Decoding::Strict(encoding), by)),
-        Shape::Lossy { .. } if options.lossy && size > Version::STRONG_BYTES => {
-            Ok((Decoding::Lossy, EncodingBy::Sample))
-        }
         Shape::Lossy { .. } if options.lossy => Ok((Decoding::Lossy, EncodingBy::Utf8)),
         Shape::Lossy { offset, .. } | Shape::Opaque { offset } => {
             Err(Problem::NotText { offset }.into())
@@ -253,7 +257,7 @@ fn cut(
         place.number(scan)?;
     }
     let mut cutter = Cutter::new(options, place.column, place.limit);
-    let end = match place.line {
+    let reached = match place.line {
         _ if place.offset >= len => len,
         Some(line) if is_stateful => {
             let start = scan.text_start();
@@ -262,7 +266,7 @@ fn cut(
         _ => emit(scan.source, place.offset, 0, found.decoding, &mut cutter)?,
     };
     let cut = cutter.finish();
-    let eof = cut.next.is_none() && end >= len;
+    let eof = cut.next.is_none() && reached >= len;
     if !eof || !cut.cut_lines.is_empty() {
         place.number(scan)?;
     }
@@ -271,16 +275,11 @@ fn cut(
         Some(total) => Some(total),
         None => last.map(|line| line + cut.lines - 1),
     };
-    Ok(assemble(found, place, cut, total_lines, eof))
+    let end = End { total_lines, eof };
+    Ok(assemble(found, place, cut, &end))
 }
 
-fn assemble(
-    found: Found,
-    place: Place,
-    cut: Cut,
-    total_lines: Option<u64>,
-    eof: bool,
-) -> Window {
+fn assemble(found: Found, place: Place, cut: Finished, end: &End) -> Window {
     let first = place.line.unwrap_or(1);
     let stopped = cut.next.map(|next| Next {
         line: first + next.line,
@@ -297,8 +296,8 @@ fn assemble(
     Window {
         first_line: place.line.filter(|_| cut.lines > 0),
         returned_lines: cut.lines,
-        total_lines,
-        eof,
+        total_lines: end.total_lines,
+        eof: end.eof,
         format: TextFormat {
             encoding: found.decoding.encoding(),
             bom: found.bom_bytes > 0,
@@ -308,7 +307,7 @@ fn assemble(
         invalid_bytes: cut.replaced,
         truncated: stopped.is_some() || !cut.cut_lines.is_empty(),
         cut_lines: cut.cut_lines.into_iter().map(cut_line).collect(),
-        next: (!eof).then(|| stopped.unwrap_or(after)),
+        next: (!end.eof).then(|| stopped.unwrap_or(after)),
         version: found.version,
         size: found.size,
         text: cut.text,

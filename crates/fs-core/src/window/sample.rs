@@ -1,14 +1,11 @@
-//! What a large file is taken for by its first and last 64 KiB, and a piece of the window.
+//! What a large file is taken for by its first and last bytes, and a piece of the window.
 
 use super::source::Source;
 use crate::encoding::Encoding;
 use crate::error::Result;
-use crate::format::{Detected, EncodingBy, Fallback, Shape};
-use crate::judge::{First, cut_sequence, judge};
-use crate::newline::{Breaks, Unit};
-
-/// How much of each end, and at most of the window, is looked at.
-const END_BYTES: u64 = 64 * 1024;
+use crate::format::{Detected, Fallback, Shape};
+use crate::judge::{First, cut_sequence};
+use crate::newline::{Before, Breaks, Unit};
 
 /// Pieces of a file that each begin and end with a whole character.
 pub(crate) struct Sample {
@@ -26,12 +23,16 @@ impl Sample {
             pieces: Vec::new(),
             first: First::Open,
         };
-        let head_end = END_BYTES.min(source.len());
+        let end_bytes = source.sizes().end;
+        let head_end = end_bytes.min(source.len());
         sample.read(source, 0, head_end)?;
         sample.first = First::of(&mut sample.bytes.as_slice(), declared)?;
-        let head = sample.edges(&sample.bytes, 0, head_end < source.len());
-        sample.bytes.truncate(head.1);
-        sample.add(source, source.len().saturating_sub(END_BYTES).max(head_end), source.len())?;
+        sample.bytes.truncate(sample.end_edge(&sample.bytes));
+        sample.add(
+            source,
+            source.len().saturating_sub(end_bytes).max(head_end),
+            source.len(),
+        )?;
         Ok(sample)
     }
 
@@ -42,20 +43,19 @@ impl Sample {
         start: u64,
         offset: u64,
     ) -> Result<()> {
-        let from = start.max(offset.saturating_sub(END_BYTES / 2));
-        self.add(source, from, from + END_BYTES)
+        let end_bytes = source.sizes().end;
+        let from = start.max(offset.saturating_sub(end_bytes / 2));
+        self.add(source, from, from + end_bytes)
     }
 
     /// Decides by all pieces.
-    pub(crate) fn judge(
-        &self,
-        declared: Option<Encoding>,
-        fallback: Fallback,
-    ) -> Result<Detected> {
-        let mut found = judge(&mut self.bytes.as_slice(), declared, fallback)?;
+    pub(crate) fn judge(&self, declared: Option<Encoding>, fallback: Fallback) -> Result<Detected> {
+        let mut bytes = self.bytes.as_slice();
+        let mut found = self.first.confirm(&mut bytes, declared, fallback)?;
         match &mut found.shape {
-            Shape::Text { by, .. } if *by == EncodingBy::Utf8 => *by = EncodingBy::Sample,
-            Shape::Lossy { offset, .. } | Shape::Opaque { offset } => *offset = self.in_file(*offset),
+            Shape::Lossy { offset, .. } | Shape::Opaque { offset } => {
+                *offset = self.in_file(*offset);
+            }
             Shape::Text { .. } | Shape::Binary => {}
         }
         Ok(found)
@@ -63,7 +63,7 @@ impl Sample {
 
     /// Returns the line breaks of the pieces.
     pub(crate) fn breaks(&self) -> Breaks {
-        self.unit().breaks(&self.bytes, false)
+        self.unit().breaks(&self.bytes, Before::Other)
     }
 
     fn unit(&self) -> Unit {
@@ -83,7 +83,12 @@ impl Sample {
         let from = from.next_multiple_of(unit);
         self.read(source, from, to)?;
         let piece = self.bytes.get(before..).unwrap_or_default();
-        let (start, end) = self.edges(piece, from, to < source.len());
+        let start = self.start_edge(piece);
+        let end = if to < source.len() {
+            self.end_edge(piece).max(start)
+        } else {
+            piece.len()
+        };
         self.bytes.truncate(before + end);
         self.bytes.drain(before..before + start);
         if let Some(last) = self.pieces.last_mut() {
@@ -109,45 +114,37 @@ impl Sample {
         Ok(())
     }
 
-    /// Returns where whole characters begin and end in `piece`, which lies at `from` in the file:
-    /// at line breaks, else at bytes that no encoding has inside a character.
-    fn edges(&self, piece: &[u8], from: u64, is_cut: bool) -> (usize, usize) {
-        let unit = self.unit();
-        let start = if from == 0 {
-            0
-        } else {
-            unit.after_nth(piece, 1)
-                .unwrap_or_else(|| self.first_edge(piece))
-        };
-        let end = if is_cut {
-            unit.after_nth_back(piece, 1)
-                .unwrap_or_else(|| self.last_edge(piece))
-        } else {
-            piece.len()
-        };
-        (start, end.max(start))
-    }
-
-    fn first_edge(&self, piece: &[u8]) -> usize {
+    /// Returns where the first whole character begins in a piece from inside the file: after a byte
+    /// that no encoding has inside a character, else where UTF-8 has one.
+    fn start_edge(&self, piece: &[u8]) -> usize {
+        let feed = self.unit().after_nth(piece, 1).unwrap_or(piece.len());
         match self.kind() {
-            Kind::Utf8 => piece.iter().take(3).take_while(|byte| is_trail(**byte)).count(),
+            Kind::Stateful => feed,
             Kind::Utf16 if self.is_surrogate(piece.get(..2), 0xDC) => 2,
             Kind::Utf16 => 0,
-            Kind::Stateful => piece.len(),
-            Kind::Other => piece.iter().position(is_edge).unwrap_or(piece.len()),
+            Kind::Utf8 | Kind::Other => match piece.iter().position(|byte| is_edge(*byte)) {
+                Some(edge) => feed.min(edge + 1),
+                None if feed < piece.len() || matches!(self.kind(), Kind::Other) => feed,
+                None => piece.iter().take_while(|byte| is_trail(**byte)).count(),
+            },
         }
     }
 
-    fn last_edge(&self, piece: &[u8]) -> usize {
+    /// Returns where the last whole character ends in a piece from inside the file.
+    fn end_edge(&self, piece: &[u8]) -> usize {
+        let feed = self.unit().after_nth_back(piece, 1).unwrap_or(0);
         match self.kind() {
-            Kind::Utf8 => piece.len() - cut_sequence(piece),
+            Kind::Stateful => feed,
             Kind::Utf16 => {
                 let end = piece.len() - piece.len() % 2;
                 let last = end.checked_sub(2).and_then(|at| piece.get(at..end));
                 end - if self.is_surrogate(last, 0xD8) { 2 } else { 0 }
             }
-            Kind::Stateful => 0,
-            Kind::Other => piece.iter().rposition(is_edge).map_or(0, |at| at + 1),
+            Kind::Utf8 | Kind::Other => match piece.iter().rposition(|byte| is_edge(*byte)) {
+                Some(edge) => feed.max(edge + 1),
+                None if feed > 0 || matches!(self.kind(), Kind::Other) => feed,
+                None => piece.len() - cut_sequence(piece),
+            },
         }
     }
 
@@ -177,12 +174,11 @@ enum Kind {
     Other,
 }
 
-
 fn is_trail(byte: u8) -> bool {
     (0x80..0xC0).contains(&byte)
 }
 
 /// Blanks and the signs before the digits are halves of no character.
-fn is_edge(byte: &u8) -> bool {
-    (0x20..0x30).contains(byte)
+fn is_edge(byte: u8) -> bool {
+    (0x20..0x30).contains(&byte)
 }

@@ -11,13 +11,6 @@ use crate::error::{Problem, Result};
 use crate::index::LineCounts;
 use crate::newline::Unit;
 
-/// A file of so many bytes is scanned by two threads.
-const SHARED_BYTES: u64 = 64 * 1024 * 1024;
-/// How much a thread counts before it is seen whether the line is found.
-const STRIPE_BYTES: u64 = 8 * 1024 * 1024;
-/// How much is scanned by one thread first: most windows begin near the start.
-const ALONE_BYTES: u64 = 2 * 1024 * 1024;
-
 /// A source with the number of line feeds in each block, as far as they have been counted.
 pub(crate) struct Scan<'s, 'a> {
     pub(crate) source: &'s mut Source<'a>,
@@ -113,7 +106,7 @@ impl<'s, 'a> Scan<'s, 'a> {
     }
 
     fn step(&self) -> u64 {
-        self.source.block_bytes() as u64
+        self.source.sizes().block as u64
     }
 
     fn ends_with_feed(&mut self) -> Result<bool> {
@@ -129,7 +122,7 @@ impl<'s, 'a> Scan<'s, 'a> {
             if let Some(block) = self.counts.block_of(feed) {
                 let start = block as u64 * self.step();
                 let wanted = feed - self.counts.before(block);
-                let bytes = self.source.at(start, self.source.block_bytes())?;
+                let bytes = self.source.at(start, self.source.sizes().block)?;
                 let after = self.unit.after_nth(bytes, wanted);
                 return Ok(after.map(|after| start + after as u64));
             }
@@ -142,16 +135,17 @@ impl<'s, 'a> Scan<'s, 'a> {
 
     /// Counts the next block, or the next stripes by two threads.
     fn count_on(&mut self) -> Result<()> {
+        let sizes = self.source.sizes();
         let start = self.counted_bytes();
         let left = self.source.len() - start;
         if let Origin::File(file) = self.source.origin()
-            && self.source.len() >= SHARED_BYTES
-            && left >= 2 * STRIPE_BYTES
-            && self.scanned_alone >= ALONE_BYTES
+            && self.source.len() >= sizes.shared
+            && left >= 2 * sizes.stripe
+            && self.scanned_alone >= sizes.alone
         {
             return self.count_shared(file, start);
         }
-        let bytes = self.source.at(start, self.source.block_bytes())?;
+        let bytes = self.source.at(start, self.source.sizes().block)?;
         self.counts.push(self.unit.count(bytes));
         self.scanned_alone += self.step();
         Ok(())
@@ -161,11 +155,12 @@ impl<'s, 'a> Scan<'s, 'a> {
         let stripe = Stripe {
             file,
             unit: self.unit,
-            block_bytes: self.source.block_bytes(),
+            block_bytes: self.source.sizes().block,
             cancel: self.source.cancel(),
         };
-        let middle = start + STRIPE_BYTES;
-        let (first, second) = (start..middle, middle..middle + STRIPE_BYTES);
+        let stripe_bytes = self.source.sizes().stripe;
+        let middle = start + stripe_bytes;
+        let (first, second) = (start..middle, middle..middle + stripe_bytes);
         let (first, second) = thread::scope(|scope| {
             let there = thread::Builder::new().spawn_scoped(scope, || stripe.count(second.clone()));
             let here = stripe.count(first);

@@ -6,16 +6,34 @@ use cap_std::fs::File;
 
 use crate::cancel::Cancel;
 use crate::error::Result;
+use crate::version::Version;
 
 /// Some CPUs copy to an address 16 bytes past a page four times slower, and that is what a large
 /// plain allocation gives.
 const PAGE_BYTES: usize = 4096;
 
+/// How much is looked at, at once or at all; other sizes give the same windows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    /// How much is read at once, and the step of the index; even, and at least 8.
+    pub(crate) block: usize,
+    /// A file of so many bytes is judged as a whole.
+    pub(crate) whole: u64,
+    /// How much of each end of a larger file is looked at.
+    pub(crate) end: u64,
+    /// A file of so many bytes is scanned by two threads,
+    pub(crate) shared: u64,
+    /// after one has scanned so much: most windows begin near the start.
+    pub(crate) alone: u64,
+    /// How much a thread counts before it is seen whether the line is found; whole blocks.
+    pub(crate) stripe: u64,
+}
+
 /// The bytes of a file or a text.
 pub(crate) struct Source<'a> {
     origin: Origin<'a>,
     len: u64,
-    block_bytes: usize,
+    sizes: Sizes,
     block: Block,
     /// What part of the file the block holds.
     held_from: u64,
@@ -31,6 +49,17 @@ pub(crate) enum Origin<'a> {
     Memory(&'a [u8]),
 }
 
+impl Sizes {
+    pub(crate) const DEFAULT: Self = Self {
+        block: 128 * 1024,
+        whole: Version::STRONG_BYTES,
+        end: 64 * 1024,
+        shared: 64 * 1024 * 1024,
+        alone: 2 * 1024 * 1024,
+        stripe: 8 * 1024 * 1024,
+    };
+}
+
 /// A page-aligned buffer.
 #[derive(Default)]
 pub(crate) struct Block {
@@ -39,17 +68,12 @@ pub(crate) struct Block {
 }
 
 impl<'a> Source<'a> {
-    /// Returns the first `len` bytes of `origin`, to be read in blocks of `block_bytes`.
-    pub(crate) fn new(
-        origin: Origin<'a>,
-        len: u64,
-        block_bytes: usize,
-        cancel: &'a Cancel,
-    ) -> Self {
+    /// Returns the first `len` bytes of `origin`.
+    pub(crate) fn new(origin: Origin<'a>, len: u64, sizes: Sizes, cancel: &'a Cancel) -> Self {
         Self {
             origin,
             len,
-            block_bytes,
+            sizes,
             block: Block::default(),
             held_from: 0,
             held: 0,
@@ -62,8 +86,8 @@ impl<'a> Source<'a> {
         self.len
     }
 
-    pub(crate) fn block_bytes(&self) -> usize {
-        self.block_bytes
+    pub(crate) fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     pub(crate) fn origin(&self) -> Origin<'a> {
@@ -86,7 +110,7 @@ impl<'a> Source<'a> {
         match self.origin {
             Origin::Memory(bytes) => {
                 let rest = slice_from(bytes, offset);
-                Ok(rest.get(..self.block_bytes).unwrap_or(rest))
+                Ok(rest.get(..self.sizes.block).unwrap_or(rest))
             }
             Origin::File(file) => {
                 if !self.holds(offset, least) {
@@ -106,7 +130,7 @@ impl<'a> Source<'a> {
 
     fn fill(&mut self, file: &File, offset: u64) -> Result<()> {
         let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let wanted = left.min(self.block_bytes);
+        let wanted = left.min(self.sizes.block);
         self.block.grow(wanted);
         (self.held_from, self.held) = (offset, 0);
         let buffer = self.block.bytes_mut().get_mut(..wanted).unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::format::{Detected, Fallback};
 use crate::index::LineCounts;
 use crate::judge::{Blocks, First};
-use crate::newline::{Breaks, Unit};
+use crate::newline::{Before, Breaks, Unit};
 use crate::version::Version;
 
 /// A file whose every block is counted and hashed when it is read for the first time.
@@ -25,7 +25,7 @@ pub(crate) struct Seen {
     bytes: u64,
     /// Known once the file's first bytes have been looked at.
     unit: Option<Unit>,
-    after_return: bool,
+    before: Before,
 }
 
 impl<'s, 'a> Survey<'s, 'a> {
@@ -64,7 +64,7 @@ impl Blocks for Survey<'_, '_> {
     fn each(&mut self, see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
         let mut offset = 0;
         loop {
-            let block = self.source.at(offset, self.source.block_bytes())?;
+            let block = self.source.at(offset, self.source.sizes().block)?;
             if block.is_empty() {
                 return Ok(());
             }
@@ -89,7 +89,7 @@ impl Seen {
             hasher: blake3::Hasher::new(),
             bytes: 0,
             unit,
-            after_return: false,
+            before: Before::Other,
         }
     }
 
@@ -97,10 +97,14 @@ impl Seen {
         let Some(unit) = self.unit.filter(|_| offset == self.bytes) else {
             return;
         };
-        let breaks = unit.breaks(block, self.after_return);
+        let breaks = unit.breaks(block, self.before);
         self.counts.push(breaks.feeds);
         self.breaks = self.breaks + breaks;
-        self.after_return = unit.ends_with(block, b'\r');
+        self.before = if unit.ends_with(block, b'\r') {
+            Before::Return
+        } else {
+            Before::Other
+        };
         self.hasher.update(block);
         self.bytes += block.len() as u64;
     }
