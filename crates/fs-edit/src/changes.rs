@@ -1,6 +1,5 @@
 //! A patch as runs of whole lines.
 
-use std::borrow::Cow;
 use std::iter::Peekable;
 use std::ops::Range;
 
@@ -19,7 +18,7 @@ pub(crate) struct Block<'a> {
     /// The bytes of the old lines.
     pub(crate) old_bytes: &'a [u8],
     /// The bytes of the new lines.
-    pub(crate) new_bytes: Cow<'a, [u8]>,
+    pub(crate) new_bytes: Vec<u8>,
 }
 
 /// One change of a patch, as offsets of the text.
@@ -75,22 +74,22 @@ fn next_block<'a>(
         append(change);
     }
     new.push(slice(text, copied..end));
-    Some(tight(text, breaks, start..end, new.concat()))
+    Some(tight(text, breaks, start..end, &new.concat()))
 }
 
 /// Returns the block without the lines with which both sides begin or end.
-fn tight(text: &[u8], breaks: Breaks, old: Range<usize>, new: Vec<u8>) -> Block<'_> {
+fn tight<'a>(text: &'a [u8], breaks: Breaks, old: Range<usize>, new: &[u8]) -> Block<'a> {
     let old_bytes = slice(text, old.clone());
-    let head = equal_lines_ahead(breaks, old_bytes, &new);
+    let head = equal_lines_ahead(breaks, old_bytes, new);
     let old_rest = slice(old_bytes, head..old_bytes.len());
-    let new_rest = slice(&new, head..new.len());
+    let new_rest = slice(new, head..new.len());
     let tail = equal_lines_behind(breaks, old_rest, new_rest);
     let new_range = head..new.len() - tail;
     let old = old.start + head..old.end - tail;
     Block {
         breaks,
         old_bytes: slice(text, old.clone()),
-        new_bytes: Cow::Owned(slice(&new, new_range).to_vec()),
+        new_bytes: slice(new, new_range).to_vec(),
         old,
     }
 }

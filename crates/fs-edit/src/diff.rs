@@ -72,7 +72,7 @@ pub fn diff_of(
         while let Some(block) = blocks.next_if(|next| view.joins(&hunk, next, options.context)) {
             hunk.push(block);
         }
-        if page.is_full() {
+        if page.is_full() || !page.has_room(2) {
             hunks_left_out += 1;
             continue;
         }
@@ -332,6 +332,10 @@ impl<'a> Page<'a> {
         self.left_out > 0
     }
 
+    fn has_room(&self, lines: usize) -> bool {
+        self.lines + lines <= self.options.max_lines
+    }
+
     /// Adds lines that are shown whatever the caps say.
     fn head(&mut self, text: &str, lines: usize) {
         self.text.push_str(text);
@@ -340,8 +344,7 @@ impl<'a> Page<'a> {
 
     /// Adds a row, unless it is over a cap.
     fn row(&mut self, text: &str, lines: usize) {
-        let fits = self.lines + lines <= self.options.max_lines
-            && self.text.len() + text.len() <= self.options.max_bytes;
+        let fits = self.has_room(lines) && self.text.len() + text.len() <= self.options.max_bytes;
         if fits {
             self.head(text, lines);
         } else {
@@ -350,12 +353,13 @@ impl<'a> Page<'a> {
     }
 
     fn finish(mut self, hunks_left_out: u64) -> String {
-        if self.left_out > 0 {
-            let note = format!(
-                "[cut: {} more lines of this hunk, {hunks_left_out} more hunks]\n",
-                self.left_out
-            );
-            self.text.push_str(&note);
+        let lines = format!("{} more lines of this hunk", self.left_out);
+        let hunks = format!("{hunks_left_out} more hunks");
+        match (self.left_out, hunks_left_out) {
+            (0, 0) => {}
+            (_, 0) => self.text.extend(["[cut: ", &lines, "]\n"]),
+            (0, _) => self.text.extend(["[cut: ", &hunks, "]\n"]),
+            _ => self.text.extend(["[cut: ", &lines, ", ", &hunks, "]\n"]),
         }
         self.text
     }
@@ -379,11 +383,11 @@ fn push_part(row: &mut String, text: &str, focus: usize) {
     let start = character_edge(text, focus.saturating_sub(SHOWN_BEFORE));
     let end = character_edge(text, start.saturating_add(MAX_SHOWN));
     if start > 0 {
-        row.push_str(&format!("[{start} bytes]…"));
+        row.extend(["[", &start.to_string(), " bytes]…"]);
     }
     row.push_str(text.get(start..end).unwrap_or_default());
     if end < text.len() {
-        row.push_str(&format!("…[{} bytes]", text.len() - end));
+        row.extend(["…[", &(text.len() - end).to_string(), " bytes]"]);
     }
 }
 
@@ -392,3 +396,6 @@ fn character_edge(text: &str, at: usize) -> usize {
     let mut edges = (0..=at.min(text.len())).rev();
     edges.find(|edge| text.is_char_boundary(*edge)).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;

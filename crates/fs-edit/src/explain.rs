@@ -194,25 +194,30 @@ fn count_breaks(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Returns a line as it is shown: at most 120 characters, with all that is not plain to the eye as
-/// `[U+XXXX]`.
+/// How many characters of a line are shown.
+const MAX_SHOWN: usize = 120;
+
+/// Returns a line as it is shown: its head, with all that is not plain to the eye as `[U+XXXX]`.
 fn shown(line: &str) -> String {
-    let mut shown = String::new();
-    for (index, character) in line.chars().enumerate() {
-        if index == 120 {
-            shown.push('…');
-            break;
-        }
-        if fold::is_plain(character) {
-            shown.push(character);
-        } else {
-            shown.push_str(&format!("[U+{:04X}]", u32::from(character)));
-        }
+    let mut shown: String = line.chars().take(MAX_SHOWN).map(marked).collect();
+    if line.chars().nth(MAX_SHOWN).is_some() {
+        shown.push('…');
     }
     shown
+}
+
+fn marked(character: char) -> String {
+    if fold::is_plain(character) {
+        character.to_string()
+    } else {
+        format!("[U+{:04X}]", u32::from(character))
+    }
 }
 
 /// Returns the two lines, one below the other.
 fn pair(file: &str, old: &str) -> String {
     format!("\nfile: {}\nold:  {}", shown(file), shown(old))
 }
+
+#[cfg(test)]
+mod tests;

@@ -169,16 +169,16 @@ fn check_edits(edits: &[Edit], eol: EolMode) -> Result<()> {
     }
     fail_on_any(edits, check_count)?;
     fail_on_any(edits, check_sizes)?;
-    fail_on_any(edits, |edit| refuse(edit.old.is_empty(), Problem::EmptyOld))?;
-    fail_on_any(edits, |edit| {
-        refuse(equal_as_tokens(&edit.old, &edit.new, eol), Problem::NoOp)
-    })
+    fail_on_any(edits, check_old)?;
+    fail_on_any(edits, |edit| check_difference(edit, eol))
 }
 
 fn check_count(edit: &Edit) -> Result<()> {
-    let misfit = edit.expected_count == 0 || edit.expected_count < -1;
+    if edit.expected_count >= 1 || edit.expected_count == -1 {
+        return Ok(());
+    }
     let reason = "it is a number from 1, or -1 for any number of times";
-    refuse(misfit, Problem::invalid("expected_count", reason))
+    Err(Problem::invalid("expected_count", reason).into())
 }
 
 fn check_sizes(edit: &Edit) -> Result<()> {
@@ -187,35 +187,58 @@ fn check_sizes(edit: &Edit) -> Result<()> {
 }
 
 fn check_size(size: usize, limit: usize) -> Result<()> {
+    if size <= limit {
+        return Ok(());
+    }
     let problem = Problem::TooLarge {
         size: size as u64,
         limit: limit as u64,
         hint: "make several smaller edits, or write the whole file",
     };
-    refuse(size > limit, problem)
+    Err(problem.into())
+}
+
+fn check_old(edit: &Edit) -> Result<()> {
+    if edit.old.is_empty() {
+        return Err(Problem::EmptyOld.into());
+    }
+    Ok(())
+}
+
+fn check_difference(edit: &Edit, eol: EolMode) -> Result<()> {
+    if equal_as_tokens(&edit.old, &edit.new, eol) {
+        return Err(Problem::NoOp.into());
+    }
+    Ok(())
 }
 
 fn check_position(position: &Positional) -> Result<()> {
-    if let Positional::ReplaceRange {
+    check_direction(position)?;
+    check_size(position.text().len(), MAX_NEW_BYTES)?;
+    if matches!(position, Positional::Insert { text, .. } if text.is_empty()) {
+        return Err(Problem::NoOp.into());
+    }
+    Ok(())
+}
+
+fn check_direction(position: &Positional) -> Result<()> {
+    let Positional::ReplaceRange {
         line,
         column,
         end_line,
         end_column,
         ..
     } = position
-    {
-        let backwards = *end_line != 0 && end_line < line;
-        let one_line = *end_line == 0 || end_line == line;
-        let reason = "the range ends before it begins";
-        refuse(backwards, Problem::invalid("end_line", reason))?;
-        let backwards = one_line && *end_column != 0 && end_column < column;
-        refuse(backwards, Problem::invalid("end_column", reason))?;
-    }
-    check_size(position.text().len(), MAX_NEW_BYTES)?;
-    let inserts_nothing = matches!(position, Positional::Insert { text, .. } if text.is_empty());
-    refuse(inserts_nothing, Problem::NoOp)
-}
-
-fn refuse(misfit: bool, problem: Problem) -> Result<()> {
-    if misfit { Err(problem.into()) } else { Ok(()) }
+    else {
+        return Ok(());
+    };
+    let one_line = *end_line == 0 || end_line == line;
+    let field = if *end_line != 0 && end_line < line {
+        "end_line"
+    } else if one_line && *end_column != 0 && end_column < column {
+        "end_column"
+    } else {
+        return Ok(());
+    };
+    Err(Problem::invalid(field, "the range ends before it begins").into())
 }

@@ -120,3 +120,6 @@ fn borders_of(needle: &[u8]) -> Vec<usize> {
     }
     borders
 }
+
+#[cfg(test)]
+mod tests;

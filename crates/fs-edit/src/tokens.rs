@@ -31,15 +31,16 @@ pub(crate) fn equal_as_tokens(left: &str, right: &str, eol: EolMode) -> bool {
     tokens_of(left, eol) == tokens_of(right, eol)
 }
 
-/// Returns `bytes` of an ASCII-compatible encoding in collapsed form.
+/// Returns `bytes` of an ASCII-compatible encoding in collapsed form; owned ones are not copied.
 pub(crate) fn collapse_bytes(bytes: Cow<'_, [u8]>) -> Vec<u8> {
-    let mut collapsed = Vec::with_capacity(bytes.len());
-    let mut kept = 0;
-    for cr in memmem::find_iter(&bytes, b"\r\n") {
-        collapsed.extend_from_slice(bytes.get(kept..cr).unwrap_or_default());
-        kept = cr + 1;
-    }
-    collapsed.extend_from_slice(bytes.get(kept..).unwrap_or_default());
+    let mut collapsed = bytes.into_owned();
+    collapsed.dedup_by(|next, last| {
+        let is_break = *last == b'\r' && *next == b'\n';
+        if is_break {
+            *last = b'\n';
+        }
+        is_break
+    });
     collapsed
 }
 

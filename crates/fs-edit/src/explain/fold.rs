@@ -11,6 +11,8 @@ use super::{Field, Finding, count_breaks, pair};
 const MIN_SKELETON: usize = 3;
 /// How many places are looked at for the best likeness.
 const MAX_PLACES: usize = 8;
+/// Longer texts are alike or not, but in what they differ is not looked at, in bytes.
+const MAX_COMPARED: usize = 64 * 1024;
 /// How many bytes are folded between two looks at the clock.
 const STEP: usize = 64 * 1024;
 
@@ -31,6 +33,9 @@ pub(super) enum Likeness {
     Several,
 }
 
+/// Makes texts that are alike equal.
+type Form = fn(&str) -> String;
+
 impl Field<'_> {
     /// Returns the place that is most like `old`.
     pub(super) fn alike(&self, old: &str) -> Option<(Finding, Likeness)> {
@@ -44,13 +49,16 @@ impl Field<'_> {
         let places = memmem::find_iter(&folded, &needle).take(MAX_PLACES);
         let best = places
             .map(|at| 1 + count_breaks(folded.get(..at).unwrap_or_default()))
+            .take_while(|_| !self.budget.is_spent())
             .map(|first| (likeness(&self.lines(first, first + more), old), first))
             .min()?;
         let (likeness, first) = best;
         let lines = self.lines(first, first + more);
         let finding = Finding::at(first, first + more, |place| {
             let (file, old) = first_unequal(&lines, old);
-            format!("{place} {}{}", words(likeness, file, old), pair(file, old))
+            let verb = if more == 0 { "differs" } else { "differ" };
+            let what = words(likeness, file, old);
+            format!("{place} {verb} only in {what}{}", pair(file, old))
         });
         Some((finding, likeness))
     }
@@ -72,29 +80,34 @@ pub(super) fn is_plain(character: char) -> bool {
 /// when `stop` says so.
 fn skeleton(bytes: &[u8], stop: impl Fn() -> bool) -> Option<Vec<u8>> {
     let mut folded = Vec::with_capacity(bytes.len());
-    let mut next_look = STEP;
-    let mut done = 0;
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        if line.is_ascii() {
-            let kept = line
-                .iter()
-                .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
-            folded.extend(kept.map(u8::to_ascii_lowercase));
-        } else {
-            fold_line(&String::from_utf8_lossy(line), &mut folded);
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let (step, after) = rest.split_at(character_edge(rest, STEP));
+        for line in step.split_inclusive(|byte| *byte == b'\n') {
+            fold_line(line, &mut folded);
         }
-        done += line.len();
-        if done >= next_look {
-            next_look = done + STEP;
-            if stop() {
-                return None;
-            }
+        rest = after;
+        if stop() {
+            return None;
         }
     }
     Some(folded)
 }
 
-fn fold_line(line: &str, folded: &mut Vec<u8>) {
+/// Returns an edge of a character near `at`, or the end of `bytes`.
+fn character_edge(bytes: &[u8], at: usize) -> usize {
+    let mut edges = (at..bytes.len()).take(4);
+    let is_edge = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 != 0x80);
+    edges.find(is_edge).unwrap_or(at.min(bytes.len()))
+}
+
+fn fold_line(line: &[u8], folded: &mut Vec<u8>) {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+    if line.is_ascii() {
+        let kept = line.iter().filter(|byte| !is_blank(byte));
+        return folded.extend(kept.map(u8::to_ascii_lowercase));
+    }
+    let line = String::from_utf8_lossy(line);
     let mut buffer = [0; 4];
     let characters = line.nfc().filter_map(fold).flat_map(char::to_lowercase);
     for character in characters.filter(|c| !matches!(c, ' ' | '\t' | '\r')) {
@@ -106,8 +119,12 @@ fn fold_line(line: &str, folded: &mut Vec<u8>) {
 /// every other one as it is.
 fn fold(character: char) -> Option<char> {
     Some(match character {
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' => return None,
-        '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => return None,
+        '\u{ad}'
+        | '\u{feff}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2064}'
+        | '\u{2066}'..='\u{2069}' => return None,
         '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2b9}' | '\u{2bc}' => '\'',
         '\u{201c}'..='\u{201f}' | '\u{2033}' => '"',
@@ -122,8 +139,11 @@ fn fold(character: char) -> Option<char> {
 
 /// Returns by what `file`, whole lines whose skeleton holds that of `old`, differs from it.
 fn likeness(file: &str, old: &str) -> Likeness {
-    let holds = |form: fn(&str) -> String| form(file).contains(form(old).trim_matches('\n'));
-    let steps: [(Likeness, fn(&str) -> String); 5] = [
+    if file.len() > MAX_COMPARED || old.len() > MAX_COMPARED {
+        return Likeness::Several;
+    }
+    let holds = |form: Form| form(file).contains(form(old).trim_matches('\n'));
+    let steps: [(Likeness, Form); 5] = [
         (Likeness::Edges, without_edges),
         (Likeness::Blanks, without_blanks),
         (Likeness::LookAlikes, |text| {
@@ -168,21 +188,21 @@ fn first_unequal<'a>(file: &'a str, old: &'a str) -> (&'a str, &'a str) {
 fn words(likeness: Likeness, file: &str, old: &str) -> String {
     match likeness {
         Likeness::Edges if indent(file) != indent(old) => format!(
-            "differs only in blanks: the line begins with {}, \"old\" with {}",
+            "blanks: the line begins with {}, \"old\" with {}",
             described(indent(file)),
             described(indent(old))
         ),
-        Likeness::Edges => "differs only in blanks at the ends of lines".to_owned(),
-        Likeness::Blanks => "differs only in blanks".to_owned(),
+        Likeness::Edges => "blanks at the ends of lines".to_owned(),
+        Likeness::Blanks => "blanks".to_owned(),
         Likeness::LookAlikes => format!(
-            "differs only in look-alike or invisible characters{}",
+            "look-alike or invisible characters{}",
             first_difference(file, old)
         ),
         Likeness::Composition => {
-            "differs only in how accented characters are composed (equal under NFC)".to_owned()
+            "how accented characters are composed (equal under NFC)".to_owned()
         }
-        Likeness::Case => "differs only in upper and lower case".to_owned(),
-        Likeness::Several => "differs only in blanks, case and look-alike characters".to_owned(),
+        Likeness::Case => "upper and lower case".to_owned(),
+        Likeness::Several => "blanks, case and look-alike characters".to_owned(),
     }
 }
 

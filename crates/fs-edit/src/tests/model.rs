@@ -258,9 +258,13 @@ fn characters(file: &[u8], spelling: Spelling) -> Vec<Token> {
         }
         Spelling::Utf16Le | Spelling::Utf16Be => {
             let le = spelling == Spelling::Utf16Le;
-            let units = file.chunks(2).map(|unit| match le {
-                true => u16::from_le_bytes([unit[0], unit[1]]),
-                false => u16::from_be_bytes([unit[0], unit[1]]),
+            let units = file.chunks(2).map(|unit| {
+                let unit = [unit[0], unit[1]];
+                if le {
+                    u16::from_le_bytes(unit)
+                } else {
+                    u16::from_be_bytes(unit)
+                }
             });
             let mut at = 0;
             for c in char::decode_utf16(units) {

@@ -243,9 +243,10 @@ proptest! {
         text in text(16), recipe in recipe(), little in any::<bool>(),
     ) {
         let Some(edit) = edit(&text, &recipe, EolMode::Auto) else { return Ok(()) };
-        let (spelling, encoding) = match little {
-            true => (Spelling::Utf16Le, Encoding::UTF_16LE),
-            false => (Spelling::Utf16Be, Encoding::UTF_16BE),
+        let (spelling, encoding) = if little {
+            (Spelling::Utf16Le, Encoding::UTF_16LE)
+        } else {
+            (Spelling::Utf16Be, Encoding::UTF_16BE)
         };
         let file = spelled(&text, spelling);
         if let Ok(result) = run(&file, vec![edit.clone()], EolMode::Auto) {

@@ -1,0 +1,241 @@
+use super::*;
+
+fn patient() -> Budget {
+    Budget {
+        until: Instant::now() + Duration::from_secs(600),
+        max_bytes: 16 * 1024 * 1024,
+    }
+}
+
+fn explained(text: &[u8], edits: &[Edit], eol: EolMode, budget: &Budget) -> Option<Finding> {
+    let miss = Miss {
+        text,
+        edits,
+        index: 0,
+        eol,
+    };
+    find(&miss, budget)
+}
+
+#[track_caller]
+fn check(text: &str, old: &str, lines: &[u64], words: &str) {
+    check_edits(text, &[Edit::new(old, "###")], EolMode::Auto, lines, words);
+}
+
+#[track_caller]
+fn check_edits(text: &str, edits: &[Edit], eol: EolMode, lines: &[u64], words: &str) {
+    let finding = explained(text.as_bytes(), edits, eol, &patient()).unwrap();
+    assert_eq!(
+        (finding.words.as_str(), finding.lines.as_slice()),
+        (words, lines)
+    );
+    assert!(finding.words.lines().count() <= 10);
+}
+
+#[test]
+fn an_empty_file_is_said_to_be_empty() {
+    check("", "a", &[], "the file is empty");
+}
+
+#[test]
+fn other_breaks_explain_a_miss_in_exact_mode() {
+    let words = "lines 1-2 would match but for the line breaks, which eol=exact compares";
+    check_edits(
+        "a\r\nb\r\n",
+        &[Edit::new("a\nb", "c")],
+        EolMode::Exact,
+        &[1, 2],
+        words,
+    );
+}
+
+#[test]
+fn an_edit_that_was_made_before_is_recognised() {
+    let words = "\"new\" stands in line 2 already; the edit may have been made before";
+    let edits = [Edit::new("port = 1", "port = 2")];
+    check_edits("x\nport = 2\n", &edits, EolMode::Auto, &[2, 2], words);
+}
+
+#[test]
+fn text_of_another_edit_is_recognised() {
+    let words =
+        "it is in the \"new\" of edits[1], but every edit is matched against the original text";
+    let edits = [Edit::new("bar", "baz"), Edit::new("foo", "bar")];
+    check_edits("foo\n", &edits, EolMode::Auto, &[], words);
+}
+
+#[test]
+fn tabs_against_blanks() {
+    let words = "line 1 differs only in blanks: the line begins with 1 tab, \"old\" with 4 blanks\
+                 \nfile: [U+0009]x := 1\nold:      x := 1";
+    check("\tx := 1\n", "    x := 1", &[1, 1], words);
+    let words = "lines 2-3 differ only in blanks: the line begins with 2 tabs and 1 blank, \
+                 \"old\" with 1 tab\nfile: [U+0009][U+0009] b()\nold:  [U+0009]b()";
+    check("x\n\ta()\n\t\t b()\n", "\ta()\n\tb()\n", &[2, 3], words);
+}
+
+#[test]
+fn blanks_at_the_ends_of_lines() {
+    let words = "lines 1-2 differ only in blanks at the ends of lines\nfile: a = 1  \nold:  a = 1";
+    check("a = 1  \nb\n", "a = 1\nb", &[1, 2], words);
+}
+
+#[test]
+fn blanks_inside_a_line() {
+    let words = "line 2 differs only in blanks\nfile: def go():\nold:  def  go():";
+    check("\ndef go():\n    run()\n", "def  go():", &[2, 2], words);
+}
+
+#[test]
+fn quotes_and_invisible_characters() {
+    let words = "line 1 differs only in look-alike or invisible characters: the file has U+201C\
+                 \nfile: do not ask [U+201C]which[U+201D] again\nold:  ask \"which\" again";
+    check(
+        "do not ask “which” again\n",
+        "ask \"which\" again",
+        &[1, 1],
+        words,
+    );
+    let words = "line 1 differs only in look-alike or invisible characters: the file has U+200B\
+                 \nfile: foo[U+200B]bar\nold:  foobar";
+    check("foo\u{200b}bar\n", "foobar", &[1, 1], words);
+    let words = "line 1 differs only in look-alike or invisible characters: \"old\" has U+00A0\
+                 \nfile: a = 1\nold:  a[U+00A0]= 1";
+    check("a = 1\n", "a\u{a0}= 1", &[1, 1], words);
+    let words = "line 1 differs only in look-alike or invisible characters: the file has U+FF0C\
+                 \nfile: 甲[U+FF0C]乙\nold:  甲,乙";
+    check("甲，乙\n", "甲,乙", &[1, 1], words);
+}
+
+#[test]
+fn composed_against_decomposed() {
+    let words = "line 1 differs only in how accented characters are composed (equal under NFC)\
+                 \nfile: cafe[U+0301]\nold:  café";
+    check("cafe\u{301}\n", "café", &[1, 1], words);
+}
+
+#[test]
+fn escapes_and_entities() {
+    let words = "\"old\" matches line 1, but for its escapes: text is compared as it is given";
+    check("say \"hi\"\n", "say \\\"hi\\\"", &[1, 1], words);
+    check("if a &lt; b\n", "if a < b", &[1, 1], words);
+    check("if a < b\n", "if a &lt; b", &[1, 1], words);
+    check("x é y\n", "x \\u00e9 y", &[1, 1], words);
+    let words = "\"old\" matches lines 1-2, but for its escapes: text is compared as it is given";
+    check("one\ntwo\n", "one\\ntwo", &[1, 2], words);
+}
+
+#[test]
+fn line_numbers_that_were_pasted_in() {
+    let words =
+        "\"old\" matches line 1 once the line numbers at the heads of its lines are taken off";
+    check("import os\nimport sys\n", "  1 | import os", &[1, 1], words);
+    check("import os\nimport sys\n", "1: import os", &[1, 1], words);
+    let words =
+        "\"old\" matches lines 1-2 once the line numbers at the heads of its lines are taken off";
+    check(
+        "a()\n    b()\n",
+        "     1\ta()\n     2\t    b()",
+        &[1, 2],
+        words,
+    );
+    check("a()\n    b()\n", "1→a()\n2→    b()", &[1, 2], words);
+}
+
+#[test]
+fn other_case() {
+    let words = "line 1 differs only in upper and lower case\nfile: SELECT Name\nold:  select name";
+    check("SELECT Name\n", "select name", &[1, 1], words);
+}
+
+#[test]
+fn several_at_once() {
+    let words = "line 1 differs only in blanks, case and look-alike characters\
+                 \nfile: [U+0009]Say [U+2018]hi[U+2019]\nold:  say  'hi'";
+    check("\tSay ‘hi’\n", "say  'hi'", &[1, 1], words);
+}
+
+#[test]
+fn the_least_difference_is_told_where_several_places_are_alike() {
+    let words = "line 3 differs only in blanks: the line begins with no blank, \"old\" with 1 blank\
+                 \nfile: run()\nold:   run()";
+    check("RUN()\nx\nrun()\n", " run()", &[3, 3], words);
+}
+
+#[test]
+fn a_drifted_line_is_shown() {
+    let text = "func a() {\n\tx := 1\n\ty := 2\n\tz := 3\n}\n";
+    let words = "the nearest text is in lines 1-5, where 4 of 5 lines are equal; line 3 is the \
+                 first that differs\nfile: [U+0009]y := 2\nold:  [U+0009]y := 99";
+    check(
+        text,
+        "func a() {\n\tx := 1\n\ty := 99\n\tz := 3\n}",
+        &[1, 5],
+        words,
+    );
+}
+
+#[test]
+fn a_single_line_is_found_by_its_words() {
+    let words = "the nearest text is in line 2\nfile: let timeout_seconds = 30;\
+                 \nold:  let timeout_seconds = 45;";
+    check(
+        "use a;\nlet timeout_seconds = 30;\n",
+        "let timeout_seconds = 45;",
+        &[2, 2],
+        words,
+    );
+}
+
+#[test]
+fn what_is_nowhere_near_is_not_explained() {
+    let edits = [Edit::new("completely different", "x")];
+    let finding = explained(b"one\ntwo\n", &edits, EolMode::Auto, &patient());
+    assert_eq!(finding, None);
+}
+
+#[test]
+fn a_spent_budget_gives_no_explanation_and_the_same_code() {
+    let edits = [Edit::new("RUN()", "x")];
+    let spent = Budget {
+        until: Instant::now(),
+        max_bytes: usize::MAX,
+    };
+    assert_eq!(explained(b"run()\n", &edits, EolMode::Auto, &spent), None);
+    let small = Budget {
+        max_bytes: 5,
+        ..patient()
+    };
+    assert_eq!(explained(b"run()\n", &edits, EolMode::Auto, &small), None);
+    let miss = Miss {
+        text: b"run()\n",
+        edits: &edits,
+        index: 0,
+        eol: EolMode::Auto,
+    };
+    assert_eq!(explain(&miss, &spent).kind().code(), "no_match");
+}
+
+#[test]
+fn bytes_that_are_no_text_are_explained_as_far_as_they_are() {
+    let finding = explained(
+        b"caf\xE9\nRun()\n",
+        &[Edit::new("run()", "x")],
+        EolMode::Auto,
+        &patient(),
+    );
+    assert_eq!(finding.unwrap().lines, vec![2, 2]);
+}
+
+#[test]
+fn long_lines_are_cut() {
+    let text = format!("{}X\n", "a".repeat(500));
+    let old = format!("{}x", "a".repeat(500));
+    let finding = explained(
+        text.as_bytes(),
+        &[Edit::new(old, "y")],
+        EolMode::Auto,
+        &patient(),
+    );
+    assert!(finding.unwrap().words.len() < 500);
+}
