@@ -8,7 +8,7 @@ use fs_core::{
 };
 use fs_edit::{EditOptions, Edited, Request};
 use fs_sandbox::{
-    Backup, HardLinks, Rights, UpdateOptions, Workspace, WriteMode, WriteOptions, Written,
+    Backup, Breaks, HardLinks, Rights, UpdateOptions, Workspace, WriteMode, WriteOptions, Written,
 };
 use serde_json::{Map, Value, json};
 
@@ -91,6 +91,7 @@ impl Engines {
             },
             encoding: encoding(write.encoding.as_deref())?,
             fallback: self.fallback,
+            breaks: Breaks::Keep,
             create_dirs: !matches!(write.mode, Mode::Insert(_)),
             update: update(write.if_version.as_deref(), Backup::Off)?,
         };

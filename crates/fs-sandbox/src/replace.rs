@@ -85,12 +85,12 @@ enum Stage {
 }
 
 impl Target<'_> {
-    /// Returns whether anything has the name; a link counts, wherever it leads.
+    /// Returns device and inode of the directory.
     ///
     /// # Errors
-    /// What the system says when it cannot look.
-    pub(crate) fn is_taken(self) -> Result<bool> {
-        Ok(Snapshot::at(self.dir, self.name)?.is_some())
+    /// `io`.
+    pub(crate) fn dir_id(self) -> Result<(u64, u64)> {
+        Ok(Snapshot::of(self.dir)?.id())
     }
 }
 

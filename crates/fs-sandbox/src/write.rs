@@ -1,8 +1,22 @@
-//! Writing: whole texts and patches, through the atomic replace.
+//! Writing: whole texts and patches, under the file's lock, through the atomic replace.
 
-use fs_core::{Cancel, Encoding, Fallback, Patch, Result, TextFormat, Version};
+mod held;
+#[cfg(test)]
+mod tests;
+mod text;
 
+use std::thread;
+use std::time::Duration;
+
+use fs_core::{Cancel, Encoding, ErrorKind, Fallback, Patch, Problem, Result, TextFormat, Version};
+
+use crate::resolve::{Follow, Place};
+use crate::rights::{OpenFlags, Operation, needed};
 use crate::workspace::Workspace;
+use held::Held;
+
+/// How often a write starts again that needs nothing of what somebody changed meanwhile.
+const TRIES: u32 = 64;
 
 /// What happens to a file's other names when it is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,6 +71,20 @@ pub enum WriteMode {
     CreateNew,
 }
 
+/// What happens to the line breaks of a written text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Breaks {
+    /// They take the file's style.
+    ///
+    /// An append: all of them, where the file has one style. An overwrite: LF becomes CR LF where
+    /// the file has only CR LF and the text has none; any other text is taken as given. A new file:
+    /// as given.
+    #[default]
+    Keep,
+    /// They are written as given. An insert by line takes the style of the place all the same.
+    AsGiven,
+}
+
 /// How to write.
 #[derive(Debug, Clone)]
 pub struct WriteOptions {
@@ -66,6 +94,8 @@ pub struct WriteOptions {
     pub encoding: Option<Encoding>,
     /// What existing bytes are taken for that are in no sure encoding.
     pub fallback: Fallback,
+    /// What happens to the line breaks of the text.
+    pub breaks: Breaks,
     /// Whether missing parents are created.
     pub create_dirs: bool,
     /// What becomes of the old file.
@@ -132,6 +162,7 @@ impl Default for WriteOptions {
             mode: WriteMode::Overwrite,
             encoding: None,
             fallback: Fallback::None,
+            breaks: Breaks::Keep,
             create_dirs: true,
             update: UpdateOptions::default(),
         }
@@ -139,17 +170,138 @@ impl Default for WriteOptions {
 }
 
 impl Workspace {
-    /// Writes text to a file.
-    pub fn write(&self, _path: &str, _text: &str, _options: &WriteOptions) -> Result<Written> {
-        todo!()
+    /// Writes text to a file: all of it, at its end, before a line, or as a new file.
+    ///
+    /// The file keeps its encoding and byte order mark; [`Breaks`] says what becomes of line
+    /// breaks. A new file is UTF-8 without a mark unless `encoding` is named (UTF-16 gets a mark).
+    /// An overwrite with `encoding` named is in that encoding, whatever was there. Bytes that would
+    /// be equal are not written: [`Change::Unchanged`]. Links are followed while they stay inside,
+    /// and a dangling one gets its target; for [`WriteMode::CreateNew`] every link counts as there.
+    ///
+    /// An overwrite or append without `if_version` that somebody disturbs starts again. Files over
+    /// 64 MiB are judged by their first and last 64 KiB when the text is ASCII or the encoding
+    /// named; else, and for an insert, they are loaded.
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// use fs_sandbox::{Rights, Workspace, WriteMode, WriteOptions};
+    ///
+    /// let workspace = Workspace::builder()
+    ///     .root("project", dir.path(), Rights::READ | Rights::EDIT)
+    ///     .build()?;
+    /// let written = workspace.write("notes/today.md", "one\n", &WriteOptions::default())?;
+    /// assert_eq!(written.size, 4);
+    /// let mode = WriteMode::Append;
+    /// let written = workspace.write("notes/today.md", "two\n", &WriteOptions { mode, ..Default::default() })?;
+    /// assert_eq!(written.size, 8);
+    /// # Ok::<(), fs_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// In the order in which they are found: those of the path (`invalid_path`, `outside_sandbox`,
+    /// `denied_by_policy`, `not_found`, `not_a_directory`), `is_a_directory`, `not_a_file`,
+    /// `already_exists`, `permission_denied`, `hard_link`, `too_large` (an insert over 256 MiB),
+    /// `conflict`, `encoding_mismatch`, `not_text`, `binary_file`, `encoding_unknown`,
+    /// `out_of_range`, `unencodable`, `backup_failed`, `not_replaceable`, `cancelled`, `io`. The
+    /// file is then as it was.
+    pub fn write(&self, path: &str, text: &str, options: &WriteOptions) -> Result<Written> {
+        let again = options.update.if_version.is_none()
+            && matches!(options.mode, WriteMode::Overwrite | WriteMode::Append);
+        let mut tries = if again { TRIES } else { 1 };
+        loop {
+            tries -= 1;
+            match self.write_once(path, text, options) {
+                Err(error) if error.kind() == ErrorKind::Conflict && tries > 0 => pause(tries),
+                written => return written.map_err(|error| error.at(path)),
+            }
+        }
     }
-    /// Changes a file by what `plan` makes of its bytes.
+
+    /// Changes a file by what `plan` makes of its bytes; nothing else changes it meanwhile through
+    /// this workspace or a clone.
+    ///
+    /// A file is never created. Bytes that would be equal are not written. [`Written::format`] is
+    /// `None`: whoever planned knows more.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::write`], `not_found`, `too_large` over 256 MiB, and those of `plan`.
     pub fn update<T>(
         &self,
-        _path: &str,
-        _options: &UpdateOptions,
-        _plan: impl FnOnce(&Source) -> Result<(Patch, T)>,
+        path: &str,
+        options: &UpdateOptions,
+        plan: impl FnOnce(&Source) -> Result<(Patch, T)>,
     ) -> Result<(Written, T)> {
-        todo!()
+        self.update_once(path, options, plan)
+            .map_err(|error| error.at(path))
+    }
+
+    fn write_once(&self, path: &str, text: &str, options: &WriteOptions) -> Result<Written> {
+        let place = self.place_to_write(path, text, options)?;
+        if options.mode == WriteMode::CreateNew && place.found.is_some() {
+            return Err(Problem::AlreadyExists.into());
+        }
+        let held = Held::of(self, place, &options.update)?;
+        if held.is_file() {
+            return held.write(text, options);
+        }
+        check_new(options)?;
+        held.create(text::new_file(text, options)?)
+            .map_err(|error| match (error.kind(), options.mode) {
+                (ErrorKind::AlreadyExists, WriteMode::CreateNew) => error,
+                (ErrorKind::AlreadyExists, _) => Problem::Conflict.into(),
+                _ => error,
+            })
+    }
+
+    /// Returns where to write; makes the directories above only when the text can be written.
+    fn place_to_write(&self, path: &str, text: &str, options: &WriteOptions) -> Result<Place> {
+        let (flags, follow) = match options.mode {
+            WriteMode::Overwrite => (OpenFlags::CREATE | OpenFlags::TRUNCATE, Follow::Last),
+            WriteMode::Append => (OpenFlags::CREATE | OpenFlags::APPEND, Follow::Last),
+            WriteMode::InsertBefore { .. } => (OpenFlags::WRITE, Follow::Last),
+            WriteMode::CreateNew => (OpenFlags::CREATE | OpenFlags::WRITE, Follow::No),
+        };
+        let need = needed(Operation::Open, flags);
+        let place = match self.locate(path, need, follow) {
+            Err(error) if error.kind() == ErrorKind::NotFound && options.create_dirs => {
+                check_new(options)?;
+                text::new_file(text, options)?;
+                self.locate_creating(path, need, follow)?
+            }
+            place => place?,
+        };
+        if place.dir_only && place.found.is_none() {
+            return Err(Problem::IsADirectory.into());
+        }
+        Ok(place)
+    }
+
+    fn update_once<T>(
+        &self,
+        path: &str,
+        options: &UpdateOptions,
+        plan: impl FnOnce(&Source) -> Result<(Patch, T)>,
+    ) -> Result<(Written, T)> {
+        let need = needed(Operation::Update, OpenFlags::NONE);
+        let place = self.locate(path, need, Follow::Last)?;
+        Held::of(self, place, options)?.update(plan)
+    }
+}
+
+/// What a name that nothing has cannot be: the place of an insert, or of a known version.
+fn check_new(options: &WriteOptions) -> Result<()> {
+    match (options.mode, &options.update.if_version) {
+        (WriteMode::InsertBefore { .. }, _) => Err(Problem::NotFound.into()),
+        (_, Some(_)) => Err(Problem::Conflict.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Lets whoever disturbs get done: a moment at first, then a millisecond.
+fn pause(tries_left: u32) {
+    if tries_left > TRIES - 8 {
+        thread::yield_now();
+    } else {
+        thread::sleep(Duration::from_millis(1));
     }
 }

@@ -60,10 +60,7 @@ impl OldFile {
 
     /// Returns device and inode.
     pub(crate) fn id(&self) -> (u64, u64) {
-        (
-            number(self.snapshot.0.st_dev),
-            number(self.snapshot.0.st_ino),
-        )
+        self.snapshot.id()
     }
 
     /// Returns what the file was when it was opened.
@@ -133,6 +130,11 @@ impl Snapshot {
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(errno),
         }
+    }
+
+    /// Returns device and inode.
+    pub(super) fn id(&self) -> (u64, u64) {
+        (number(self.0.st_dev), number(self.0.st_ino))
     }
 
     /// Returns the kind of file.

@@ -119,14 +119,6 @@ fn only_regular_files_are_opened() {
 }
 
 #[test]
-fn a_link_is_taken_wherever_it_leads() {
-    let scene = Scene::empty();
-    scene.symlink("nowhere", "dangling");
-    assert!(scene.job_for("dangling").target().is_taken().unwrap());
-    assert!(!scene.job_for("nowhere").target().is_taken().unwrap());
-}
-
-#[test]
 fn a_name_of_255_bytes_can_be_replaced() {
     let scene = Scene::empty();
     let name = "n".repeat(255);

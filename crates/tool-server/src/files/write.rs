@@ -1,7 +1,7 @@
 //! `files_write`: the whole content, more at the end, or lines in between.
 
 use fs_core::{ErrorKind, one_line};
-use fs_sandbox::{Change, WriteMode, WriteOptions, Written};
+use fs_sandbox::{Breaks, Change, WriteMode, WriteOptions, Written};
 
 use crate::error::ToolError;
 use crate::files::{Aftermath, CREATE_BACKUP, ENCODING, IF_VERSION, encoding, update_options};
@@ -55,6 +55,7 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         mode,
         encoding: encoding(args)?,
         fallback: toolbox.settings().fallback,
+        breaks: Breaks::Keep,
         create_dirs: !matches!(mode, WriteMode::InsertBefore { .. }),
         update: update_options(toolbox, args, call)?,
     };

@@ -1,6 +1,7 @@
 //! Somebody else acts between two system calls.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 use std::{fs, thread};
 
 use rustix::fs::{CWD, RenameFlags};
@@ -187,19 +188,24 @@ fn a_name_that_is_swapped_with_a_link_all_the_time_never_leads_out() {
     let outside = Scene::with_file(b"outside");
     scene.symlink(outside.path("f").to_str().unwrap(), "link");
     let stop = AtomicBool::new(false);
-    let mut done = 0;
+    let swaps = AtomicU64::new(0);
+    let (mut done, mut refused) = (0, 0);
     thread::scope(|scope| {
         scope.spawn(|| {
             let (file, link) = (scene.path("f"), scene.path("link"));
             while !stop.load(Ordering::Relaxed) {
                 let exchange = RenameFlags::EXCHANGE;
                 rustix::fs::renameat_with(CWD, &file, CWD, &link, exchange).unwrap();
+                // Now and then long enough for a whole replace, mostly not.
+                if swaps.fetch_add(1, Ordering::Relaxed) % 8 == 0 {
+                    thread::sleep(Duration::from_micros(300));
+                }
             }
         });
-        for turn in 0..2000 {
-            match code(scene.replace(format!("in {turn}").as_bytes())) {
+        while done < 100 || swaps.load(Ordering::Relaxed) < 1000 {
+            match code(scene.replace(b"inside")) {
                 "ok" => done += 1,
-                "conflict" => {}
+                "conflict" => refused += 1,
                 other => panic!("{other}"),
             }
         }
@@ -207,5 +213,5 @@ fn a_name_that_is_swapped_with_a_link_all_the_time_never_leads_out() {
     });
     assert_eq!(outside.bytes("f"), b"outside");
     assert_eq!(outside.names(), ["f"]);
-    assert!(done > 0);
+    assert!(refused > 0);
 }

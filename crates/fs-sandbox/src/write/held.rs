@@ -1,0 +1,376 @@
+//! A place that nobody else changes through this workspace, with the file that is there.
+
+use cap_std::fs::File;
+use fs_core::{Patch, Piece, Problem, Result, Version};
+use rustix::io::Errno;
+
+use super::text::{self, Composed, Existing};
+use super::{Change, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions, Written};
+use crate::lock::{FileLock, FileLocks, LockKey};
+use crate::replace::{self, OldFile, ReplaceOptions, Replaced, Target};
+use crate::resolve::Place;
+use crate::workspace::Workspace;
+
+/// What is changed in memory is at most this large.
+const LIMIT: u64 = 256 * 1024 * 1024;
+/// What is larger is not loaded where its two ends are enough.
+const SAMPLED_OVER: u64 = 64 * 1024 * 1024;
+/// How much of each end is looked at then.
+const END: u64 = 64 * 1024;
+/// How often a file is opened again that somebody replaces meanwhile.
+const TRIES: u32 = 16;
+
+/// A place with its locks and what has the name.
+#[derive(Debug)]
+pub(super) struct Held<'o> {
+    place: Place,
+    old: Option<OldFile>,
+    options: &'o UpdateOptions,
+    how: How,
+    _name: FileLock,
+    _file: Option<FileLock>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct How {
+    hard_links: HardLinks,
+    durability: super::Durability,
+}
+
+/// The file's bytes, or those of its ends.
+struct Content {
+    bytes: Vec<u8>,
+    is_whole: bool,
+}
+
+impl<'o> Held<'o> {
+    /// Locks the name and the file that has it, and opens that.
+    ///
+    /// # Errors
+    /// `is_a_directory`, `not_a_file`, `permission_denied`, `conflict` when what has the name keeps
+    /// changing, `cancelled`.
+    pub(super) fn of(
+        workspace: &Workspace,
+        place: Place,
+        options: &'o UpdateOptions,
+    ) -> Result<Self> {
+        let locks = workspace.locks();
+        let target = target(&place);
+        let key = LockKey::Name {
+            dir: target.dir_id()?,
+            name: place.name.clone(),
+        };
+        let name = locks.lock(key, &options.cancel)?;
+        let (old, file) = open_locked(target, locks, options)?;
+        let policy = workspace.hard_link_policy();
+        let how = How {
+            hard_links: options.hard_links.unwrap_or(policy),
+            durability: workspace.durability(),
+        };
+        Ok(Self {
+            place,
+            old,
+            options,
+            how,
+            _name: name,
+            _file: file,
+        })
+    }
+
+    /// Returns whether a file has the name.
+    pub(super) fn is_file(&self) -> bool {
+        self.old.is_some()
+    }
+
+    /// Gives the name a file.
+    ///
+    /// # Errors
+    /// `already_exists` when something has it by now, and those of a create.
+    pub(super) fn create(&self, composed: Composed) -> Result<Written> {
+        let bytes = composed.patch.apply(&[]);
+        let replaced = replace::create(target(&self.place), &bytes, self.replacing())?;
+        written(Change::Created, &bytes, composed, replaced)
+    }
+
+    /// Changes the file as a write does.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::write`].
+    pub(super) fn write(&self, text: &str, options: &WriteOptions) -> Result<Written> {
+        let old = self.checked()?;
+        if matches!(options.mode, WriteMode::InsertBefore { .. }) {
+            check_size(old.size(), "append to it, or overwrite it as a whole")?;
+        }
+        let content = content_for(old, text, options)?;
+        let version = self.checked_version(&content.bytes)?;
+        let existing = Existing {
+            bytes: &content.bytes,
+            size: old.size(),
+        };
+        let composed = match options.mode {
+            WriteMode::Overwrite => text::overwrite(existing, text, options)?,
+            WriteMode::Append => text::append(existing, text, options)?,
+            WriteMode::InsertBefore { line } => text::insert(existing, text, line, options)?,
+            WriteMode::CreateNew => return Err(Problem::AlreadyExists.into()),
+        };
+        self.commit(&content, version, composed)
+    }
+
+    /// Changes the file as `plan` says.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::update`].
+    pub(super) fn update<T>(
+        &self,
+        plan: impl FnOnce(&Source) -> Result<(Patch, T)>,
+    ) -> Result<(Written, T)> {
+        let old = self.checked()?;
+        check_size(old.size(), "append to it, or overwrite it as a whole")?;
+        let bytes = read(old, 0, old.size())?;
+        let version = self.checked_version(&bytes)?;
+        let source = Source { bytes, version };
+        let (patch, value) = plan(&source)?;
+        let composed = Composed {
+            text_bytes: new_bytes(&patch),
+            patch,
+            format: None,
+        };
+        let content = Content {
+            bytes: source.bytes,
+            is_whole: true,
+        };
+        Ok((self.commit(&content, source.version, composed)?, value))
+    }
+
+    fn commit(&self, content: &Content, version: Version, composed: Composed) -> Result<Written> {
+        let old = self.file()?;
+        if is_identity(&composed.patch, old, content)? {
+            return Ok(Written {
+                change: Change::Unchanged,
+                size: old.size(),
+                text_bytes: 0,
+                version,
+                format: composed.format,
+                backup: None,
+                parted_links: 0,
+                warnings: Vec::new(),
+            });
+        }
+        let in_place = self.how.hard_links == HardLinks::InPlace && old.links() > 1;
+        let shorter = (in_place && content.is_whole)
+            .then(|| from_first_change(&composed.patch, &content.bytes));
+        let patch = shorter.as_ref().unwrap_or(&composed.patch);
+        let replaced = replace::replace(target(&self.place), old, patch, self.replacing())?;
+        written(Change::Replaced, &content.bytes, composed, replaced)
+    }
+
+    /// Returns the file, if it may be changed at all.
+    fn checked(&self) -> Result<&OldFile> {
+        let old = self.file()?;
+        old.check_writable(target(&self.place))?;
+        old.check_links(self.how.hard_links)?;
+        Ok(old)
+    }
+
+    fn checked_version(&self, bytes: &[u8]) -> Result<Version> {
+        let old = self.file()?;
+        let version = match old.size() {
+            0..=Version::STRONG_BYTES => Version::of_bytes(bytes),
+            _ => Version::of_handle(old.file())?,
+        };
+        match &self.options.if_version {
+            Some(wanted) if *wanted != version => Err(Problem::Conflict.into()),
+            _ => Ok(version),
+        }
+    }
+
+    fn file(&self) -> Result<&OldFile> {
+        self.old.as_ref().ok_or_else(|| Problem::NotFound.into())
+    }
+
+    fn replacing(&self) -> ReplaceOptions<'_> {
+        ReplaceOptions {
+            backup: self.options.backup,
+            hard_links: self.how.hard_links,
+            durability: self.how.durability,
+            cancel: &self.options.cancel,
+        }
+    }
+}
+
+fn target(place: &Place) -> Target<'_> {
+    Target {
+        dir: &place.dir,
+        name: &place.name,
+    }
+}
+
+/// Opens the file that has the name and locks it. It is opened again under its lock, since whoever
+/// had that may have changed it.
+fn open_locked(
+    target: Target<'_>,
+    locks: &FileLocks,
+    options: &UpdateOptions,
+) -> Result<(Option<OldFile>, Option<FileLock>)> {
+    for _ in 0..TRIES {
+        let Some(seen) = OldFile::open(target)? else {
+            return Ok((None, None));
+        };
+        let id = seen.id();
+        let lock = locks.lock(LockKey::File { id }, &options.cancel)?;
+        match OldFile::open(target)? {
+            None => return Ok((None, None)),
+            Some(old) if old.id() == id => return Ok((Some(old), Some(lock))),
+            Some(_) => {}
+        }
+    }
+    Err(Problem::Conflict.into())
+}
+
+fn check_size(size: u64, hint: &'static str) -> Result<()> {
+    if size <= LIMIT {
+        return Ok(());
+    }
+    let limit = LIMIT;
+    Err(Problem::TooLarge { size, limit, hint }.into())
+}
+
+/// Reads what has to be known of the file to write `text` into it.
+///
+/// ASCII is spelt alike in all encodings of a large file that its ends leave open, and whoever names
+/// the encoding answers for it; so the ends are enough for both.
+fn content_for(old: &OldFile, text: &str, options: &WriteOptions) -> Result<Content> {
+    let size = old.size();
+    let inserts = matches!(options.mode, WriteMode::InsertBefore { .. });
+    if size > SAMPLED_OVER && !inserts && (text.is_ascii() || options.encoding.is_some()) {
+        if let Some(bytes) = ends(old)? {
+            let is_whole = false;
+            return Ok(Content { bytes, is_whole });
+        }
+    }
+    check_size(size, "name the file's encoding by `encoding`")?;
+    Ok(Content {
+        bytes: read(old, 0, size)?,
+        is_whole: true,
+    })
+}
+
+/// Returns the whole lines of both ends of a large file; `None` where lines cannot be told.
+fn ends(old: &OldFile) -> Result<Option<Vec<u8>>> {
+    let mut bytes = read(old, 0, END)?;
+    let tail = read(old, old.size() - END, END)?;
+    let last = bytes.iter().rposition(|byte| *byte == b'\n');
+    let first = tail.iter().position(|byte| *byte == b'\n');
+    // Zeros and marks are those of UTF-16 or of no text at all: that takes all bytes to tell.
+    let is_plain =
+        !bytes.contains(&0) && !matches!(bytes.get(..2), Some([0xFF, 0xFE] | [0xFE, 0xFF]));
+    let (Some(last), Some(first), true) = (last, first, is_plain) else {
+        return Ok(None);
+    };
+    bytes.truncate(last + 1);
+    bytes.extend_from_slice(tail.get(first + 1..).unwrap_or_default());
+    Ok(Some(bytes))
+}
+
+/// Reads `len` bytes from `start`.
+///
+/// # Errors
+/// `conflict` when the file has become shorter, `io`.
+fn read(old: &OldFile, start: u64, len: u64) -> Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+    let mut done = 0;
+    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        done += read_some(old.file(), rest, start + done as u64)?;
+    }
+    Ok(bytes)
+}
+
+fn read_some(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
+    match rustix::io::pread(file, bytes, at) {
+        Ok(0) => Err(Problem::Conflict.into()),
+        Err(Errno::INTR) => Ok(0),
+        read => Ok(read?),
+    }
+}
+
+/// Returns whether a patch makes of the file what it is.
+fn is_identity(patch: &Patch, old: &OldFile, content: &Content) -> Result<bool> {
+    if patch.result_len() != old.size() {
+        return Ok(false);
+    }
+    let mut at = 0;
+    for piece in patch.pieces() {
+        let (same, len) = match piece {
+            Piece::Keep(range) => (range.start == at, range.end - range.start),
+            Piece::New(bytes) => (holds(old, content, at, bytes)?, bytes.len() as u64),
+        };
+        if !same {
+            return Ok(false);
+        }
+        at += len;
+    }
+    Ok(true)
+}
+
+/// Returns whether the file holds `bytes` at `at`.
+fn holds(old: &OldFile, content: &Content, at: u64, bytes: &[u8]) -> Result<bool> {
+    if content.is_whole {
+        let start = usize::try_from(at).unwrap_or(usize::MAX);
+        let there = content.bytes.get(start..).unwrap_or_default();
+        return Ok(there.starts_with(bytes));
+    }
+    let mut at = at;
+    for block in bytes.chunks(1024 * 1024) {
+        if read(old, at, block.len() as u64)? != block {
+            return Ok(false);
+        }
+        at += block.len() as u64;
+    }
+    Ok(true)
+}
+
+/// Returns the same change with everything kept before the first byte that differs.
+fn from_first_change(patch: &Patch, source: &[u8]) -> Patch {
+    let result = patch.apply(source);
+    let same = source
+        .iter()
+        .zip(&result)
+        .take_while(|(a, b)| a == b)
+        .count();
+    let (kept, len) = (same as u64, source.len() as u64);
+    let rest = result.get(same..).unwrap_or_default().to_vec();
+    Patch::splice(len, [(kept..len, rest)])
+}
+
+fn new_bytes(patch: &Patch) -> u64 {
+    let len = |piece: &Piece| match piece {
+        Piece::Keep(_) => 0,
+        Piece::New(bytes) => bytes.len() as u64,
+    };
+    patch.pieces().iter().map(len).sum()
+}
+
+/// Returns the report; `source` is what the patch was made for, or its ends where it is large.
+fn written(
+    change: Change,
+    source: &[u8],
+    composed: Composed,
+    replaced: Replaced,
+) -> Result<Written> {
+    let size = composed.patch.result_len();
+    let version = match (change, size) {
+        (Change::Created, 0..=Version::STRONG_BYTES) => Version::of_bytes(source),
+        (_, 0..=Version::STRONG_BYTES) => Version::of_bytes(&composed.patch.apply(source)),
+        _ => Version::of_handle(&replaced.file)?,
+    };
+    Ok(Written {
+        change,
+        size,
+        text_bytes: composed.text_bytes,
+        version,
+        format: composed.format,
+        backup: replaced.backup,
+        parted_links: replaced.parted_links,
+        warnings: replaced.warnings,
+    })
+}

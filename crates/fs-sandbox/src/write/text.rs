@@ -1,0 +1,384 @@
+//! What a written text makes of a file: pure, over bytes.
+//!
+//! Everything is judged and encoded here before anything is touched.
+
+use std::borrow::Cow;
+
+use fs_core::{
+    Detected, Encoding, EncodingBy, Eol, ErrorKind, LineSpan, Lines, Patch, Problem, Result, Shape,
+    TextFormat, detect,
+};
+
+use super::{Breaks, WriteOptions};
+
+const BOM: char = '\u{FEFF}';
+
+/// The file before the write: its size, and its bytes or the two ends of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Existing<'a> {
+    /// All bytes, or as many whole lines of both ends as were read.
+    pub(super) bytes: &'a [u8],
+    /// The size of the file.
+    pub(super) size: u64,
+}
+
+/// What is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Composed {
+    /// The change.
+    pub(super) patch: Patch,
+    /// How many bytes of it spell the new text.
+    pub(super) text_bytes: u64,
+    /// What the file is afterwards.
+    pub(super) format: Option<TextFormat>,
+}
+
+/// Returns what a new file holds: the text as given, in UTF-8 or the encoding that is named.
+///
+/// UTF-16 gets a byte order mark, without which it could hardly be told.
+///
+/// # Errors
+/// `unencodable`.
+pub(super) fn new_file(text: &str, options: &WriteOptions) -> Result<Composed> {
+    let encoding = options.encoding.unwrap_or(Encoding::UTF_8);
+    whole(text, encoding, encoding.unit_bytes() > 1)
+}
+
+/// Returns what a file holds whose content is replaced.
+///
+/// # Errors
+/// `encoding_unknown`, `binary_file`, `not_text`, `unencodable`.
+pub(super) fn overwrite(
+    existing: Existing<'_>,
+    text: &str,
+    options: &WriteOptions,
+) -> Result<Composed> {
+    let found = detect(existing.bytes, None, options.fallback);
+    let Some(named) = options.encoding else {
+        let found = found?;
+        let (encoding, by) = certain(found, existing.size)?;
+        let text = in_style_of(existing.bytes, encoding, text, options);
+        return doubtful(whole(&text, encoding, found.bom_bytes > 0), by);
+    };
+    // The caller decides, whatever is there; what is there only tells the style.
+    let found = found
+        .ok()
+        .and_then(|found| Some((found, found.encoding()?)));
+    match found {
+        Some((found, encoding)) => {
+            let text = in_style_of(existing.bytes, encoding, text, options);
+            let bom = match encoding == named {
+                true => found.bom_bytes > 0,
+                false => named.unit_bytes() > 1,
+            };
+            whole(&text, named, bom)
+        }
+        None => whole(text, named, named.unit_bytes() > 1),
+    }
+}
+
+/// Returns what a file holds that gets the text at its end.
+///
+/// # Errors
+/// `encoding_mismatch`, `encoding_unknown`, `binary_file`, `not_text`, `unencodable`.
+pub(super) fn append(
+    existing: Existing<'_>,
+    text: &str,
+    options: &WriteOptions,
+) -> Result<Composed> {
+    if existing.size == 0 {
+        return new_file(text, options);
+    }
+    let found = detect(existing.bytes, options.encoding, options.fallback)?;
+    let spot = Spot::of(found, existing, existing.bytes.len())?;
+    let text = without_bom(text, spot.bom);
+    let text = match options.breaks {
+        Breaks::Keep => restyled(text, spot.eol),
+        Breaks::AsGiven => Cow::Borrowed(text),
+    };
+    spot.insert(existing, existing.size, &text)
+}
+
+/// Returns what a file holds that gets the text as lines of their own before line `line`.
+///
+/// The text takes the style of the breaks there; one final break of it is its last line's own. After
+/// a last line without a break the text gets none either.
+///
+/// # Errors
+/// `out_of_range` for a line beyond the last + 1, and those of [`append`].
+pub(super) fn insert(
+    existing: Existing<'_>,
+    text: &str,
+    line: u64,
+    options: &WriteOptions,
+) -> Result<Composed> {
+    if existing.size == 0 && line == 1 {
+        let own_break = break_of(own_style(text));
+        return new_file(
+            &format!("{}{own_break}", without_final_break(text)),
+            options,
+        );
+    }
+    let found = detect(existing.bytes, options.encoding, options.fallback)?;
+    let body = existing.bytes.get(found.bom_bytes..).unwrap_or_default();
+    let lines = Lines::new(body, found.encoding().unwrap_or(Encoding::UTF_8));
+    let count = lines.count();
+    if line == 0 || line > count + 1 {
+        return Err(no_such_line(line, count));
+    }
+    let (before, after) = (lines.get(line - 1), lines.get(line));
+    let open = before.is_some_and(|span| span.end == span.text_end);
+    let offset = match (before, after) {
+        (_, Some(after)) => after.start,
+        (Some(before), None) => before.end,
+        (None, None) => 0,
+    };
+    let spot = Spot::of(found, existing, found.bom_bytes + offset)?;
+    let text = without_bom(text, spot.bom);
+    let near = [after, before, lines.get(line.saturating_sub(2))];
+    let style = spot.style_of(near).unwrap_or(own_style(text));
+    let text = restyled(without_final_break(text), style);
+    let text = match (open, ends_with_return(body, spot.encoding)) {
+        (false, _) => format!("{text}{}", break_of(style)),
+        (true, false) => format!("{}{text}", break_of(style)),
+        // An LF alone would make a break of the CR that is the last line's own.
+        (true, true) => format!("\r\n{text}"),
+    };
+    spot.insert(existing, (found.bom_bytes + offset) as u64, &text)
+}
+
+/// Where text goes into a file, and what it has to be there.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    encoding: Encoding,
+    /// `None` in a file of unknown encoding, which takes ASCII only.
+    by: Option<EncodingBy>,
+    bom: bool,
+    eol: Eol,
+}
+
+impl Spot {
+    /// Looks at the place at `offset` of the bytes.
+    fn of(found: Detected, existing: Existing<'_>, offset: usize) -> Result<Self> {
+        let before = existing.bytes.get(..offset).unwrap_or_default();
+        let (encoding, by) = match found.shape {
+            Shape::Text { encoding, by } => (encoding, Some(by)),
+            // After a byte of its own no encoding takes ASCII for a part of a character.
+            Shape::Lossy { .. } | Shape::Opaque { .. }
+                if before.last().is_none_or(u8::is_ascii) && found.bom_bytes == 0 =>
+            {
+                (Encoding::UTF_8, None)
+            }
+            Shape::Lossy { .. } | Shape::Opaque { .. } => return unknown(),
+            Shape::Binary => return Err(binary(existing.size)),
+        };
+        Ok(Self {
+            encoding,
+            by,
+            bom: found.bom_bytes > 0,
+            eol: Eol::of(existing.bytes, encoding),
+        })
+    }
+
+    /// Returns the style of the first of `near` that ends in a break.
+    fn style_of(self, near: [Option<LineSpan>; 3]) -> Option<Eol> {
+        let unit = self.encoding.unit_bytes();
+        near.iter()
+            .flatten()
+            .find_map(|line| match line.end - line.text_end {
+                0 => None,
+                bytes if bytes == unit => Some(Eol::Lf),
+                _ => Some(Eol::CrLf),
+            })
+    }
+
+    fn insert(self, existing: Existing<'_>, at: u64, text: &str) -> Result<Composed> {
+        if self.by.is_none() && !text.is_ascii() {
+            return unknown();
+        }
+        let new = doubtful(
+            self.encoding.encode(text),
+            self.by.unwrap_or(EncodingBy::Utf8),
+        )?;
+        self.check_shift_state(existing, at, text, &new)?;
+        let eol = self.eol_with(existing, at, &new);
+        Ok(Composed {
+            text_bytes: new.len() as u64,
+            format: self.by.map(|_| TextFormat {
+                encoding: self.encoding,
+                bom: self.bom,
+                eol,
+            }),
+            patch: Patch::splice(existing.size, [(at..at, new)]),
+        })
+    }
+
+    /// In ISO-2022-JP what bytes mean depends on those before them.
+    fn check_shift_state(
+        self,
+        existing: Existing<'_>,
+        at: u64,
+        text: &str,
+        new: &[u8],
+    ) -> Result<()> {
+        if self.encoding.name() != "iso-2022-jp" {
+            return Ok(());
+        }
+        let at = usize::try_from(at)
+            .unwrap_or(usize::MAX)
+            .min(existing.bytes.len());
+        let (before, after) = existing.bytes.split_at(at);
+        let together = self.encoding.decode(&[before, new, after].concat());
+        let apart = [before, after].map(|part| self.encoding.decode(part));
+        match (together, apart) {
+            (Ok(together), [Ok(before), Ok(after)])
+                if together == [&before, text, &after].concat() =>
+            {
+                Ok(())
+            }
+            _ => unknown(),
+        }
+    }
+
+    /// Returns the breaks of the file with `new` in it.
+    fn eol_with(self, existing: Existing<'_>, at: u64, new: &[u8]) -> Eol {
+        let at = usize::try_from(at)
+            .unwrap_or(usize::MAX)
+            .min(existing.bytes.len());
+        let before = existing.bytes.get(..at).unwrap_or_default();
+        // An LF makes one break with a CR before it.
+        let joint = match ends_with_return(before, self.encoding) {
+            true => before.len() - self.encoding.unit_bytes(),
+            false => before.len(),
+        };
+        let joint = before.get(joint..).unwrap_or_default();
+        let added = Eol::of(&[joint, new].concat(), self.encoding);
+        match (self.eol, added) {
+            (eol, Eol::None) | (Eol::None, eol) => eol,
+            (one, two) if one == two => one,
+            _ => Eol::Mixed,
+        }
+    }
+}
+
+/// Returns the encoding and how it was found.
+///
+/// # Errors
+/// `encoding_unknown` for lossy and opaque bytes, `binary_file`.
+fn certain(found: Detected, size: u64) -> Result<(Encoding, EncodingBy)> {
+    match found.shape {
+        Shape::Text { encoding, by } => Ok((encoding, by)),
+        Shape::Lossy { .. } | Shape::Opaque { .. } => unknown(),
+        Shape::Binary => Err(binary(size)),
+    }
+}
+
+/// Turns what a guessed encoding lacks into `encoding_unknown`: the guess may be wrong.
+fn doubtful<T>(encoded: Result<T>, by: EncodingBy) -> Result<T> {
+    match encoded {
+        Err(error) if by == EncodingBy::Guess && error.kind() == ErrorKind::Unencodable => {
+            unknown()
+        }
+        encoded => encoded,
+    }
+}
+
+fn whole(text: &str, encoding: Encoding, bom: bool) -> Result<Composed> {
+    // A U+FEFF that the caller puts first is a mark for whoever reads the file.
+    let unicode = encoding == Encoding::UTF_8 || encoding.unit_bytes() > 1;
+    let marked = bom || (unicode && text.starts_with(BOM));
+    let text = encoding.encode(without_bom(text, bom))?;
+    let mut bytes = match bom {
+        true => encoding.encode("\u{FEFF}")?,
+        false => Vec::new(),
+    };
+    bytes.extend_from_slice(&text);
+    Ok(Composed {
+        text_bytes: text.len() as u64,
+        format: Some(TextFormat {
+            encoding,
+            bom: marked,
+            eol: Eol::of(&bytes, encoding),
+        }),
+        patch: Patch::whole(bytes),
+    })
+}
+
+/// Returns the text of an overwrite: LF becomes CR LF where the file has nothing else and the text
+/// no CR LF at all, so that who was shown lines without their breaks gives them back unharmed.
+fn in_style_of<'t>(
+    bytes: &[u8],
+    encoding: Encoding,
+    text: &'t str,
+    options: &WriteOptions,
+) -> Cow<'t, str> {
+    let keeps = options.breaks == Breaks::Keep && !text.contains("\r\n");
+    if keeps && Eol::of(bytes, encoding) == Eol::CrLf {
+        return restyled(text, Eol::CrLf);
+    }
+    Cow::Borrowed(text)
+}
+
+/// Returns the text with all its breaks in one style; as given where there is no one style.
+fn restyled(text: &str, eol: Eol) -> Cow<'_, str> {
+    match eol {
+        Eol::CrLf if text.contains('\n') => {
+            Cow::Owned(text.replace("\r\n", "\n").replace('\n', "\r\n"))
+        }
+        Eol::Lf if text.contains("\r\n") => Cow::Owned(text.replace("\r\n", "\n")),
+        _ => Cow::Borrowed(text),
+    }
+}
+
+fn break_of(eol: Eol) -> &'static str {
+    match eol {
+        Eol::CrLf => "\r\n",
+        _ => "\n",
+    }
+}
+
+/// The style of a text where the file has none: that of its first break.
+fn own_style(text: &str) -> Eol {
+    match text.split_once('\n') {
+        Some((line, _)) if line.ends_with('\r') => Eol::CrLf,
+        _ => Eol::Lf,
+    }
+}
+
+fn without_final_break(text: &str) -> &str {
+    let short = text.strip_suffix("\r\n").or(text.strip_suffix('\n'));
+    short.unwrap_or(text)
+}
+
+fn ends_with_return(bytes: &[u8], encoding: Encoding) -> bool {
+    let mark = encoding.encode("\r").unwrap_or_default();
+    !mark.is_empty() && bytes.ends_with(&mark)
+}
+
+fn without_bom(text: &str, has_bom: bool) -> &str {
+    match has_bom {
+        true => text.strip_prefix(BOM).unwrap_or(text),
+        false => text,
+    }
+}
+
+fn no_such_line(line: u64, count: u64) -> fs_core::Error {
+    Problem::OutOfRange {
+        what: "line",
+        value: line,
+        last: count + 1,
+        bound: match count {
+            1 => "the file has 1 line".to_owned(),
+            count => format!("the file has {count} lines"),
+        },
+    }
+    .into()
+}
+
+fn binary(size: u64) -> fs_core::Error {
+    Problem::BinaryFile { size }.into()
+}
+
+fn unknown<T>() -> Result<T> {
+    Err(Problem::EncodingUnknown.into())
+}
