@@ -29,8 +29,9 @@ const RULES: [Check; 7] = [
 
 type Tool = (&'static str, fn() -> Result<()>);
 
-const TOOLS: [Tool; 6] = [
+const TOOLS: [Tool; 7] = [
     ("arrows between crates", arrows::check),
+    ("planted breaches of the fence", fence::holds),
     ("cargo fmt --check", format),
     ("cargo clippy", clippy),
     ("rustdoc", rustdoc),
@@ -115,6 +116,11 @@ fn deny() -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clippy_refuses_planted_breaches_of_the_fence() {
+        fence::holds().unwrap();
+    }
 
     #[test]
     fn the_project_keeps_its_own_rules() {

@@ -111,10 +111,20 @@ pub(crate) fn paths(root: &Path) -> Result<Vec<String>> {
         let names = list.split('\0').filter(|path| !path.is_empty());
         found.extend(names.map(str::to_owned));
     } else {
-        walk(root, "", &mut found)?;
+        found = walked(root)?;
     }
     found.sort();
     found.dedup();
+    Ok(found)
+}
+
+/// Returns the paths of all files below `root`, in no order, but those in folders that hold nothing of the project.
+///
+/// # Errors
+/// Fails when a folder cannot be listed.
+pub(crate) fn walked(root: &Path) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    walk(root, "", &mut found)?;
     Ok(found)
 }
 
