@@ -363,3 +363,6 @@ fn check_regular(kind: FileType) -> Result<()> {
         _ => Err(Problem::NotAFile.into()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -238,10 +238,7 @@ fn check_answer(case: &Value, expect: &Value, answer: &Answer) {
 
 fn check_invariant(base: &Path, case: &Value, invariant: &str, answer: &Answer) {
     let id = &case["id"];
-    let said = match answer {
-        Ok(text) => text,
-        Err((_, text)) => text,
-    };
+    let (Ok(said) | Err((_, said))) = answer;
     let mut words = invariant.splitn(3, ' ');
     let (rule, first) = (words.next().unwrap(), words.next().unwrap_or_default());
     match rule {

@@ -5,13 +5,14 @@
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stderr,
     reason = "tests set up trees by ambient path and fail by panicking"
 )]
 
 mod cases;
+mod limits;
 mod model;
 mod mounts;
 mod policies;

@@ -253,9 +253,10 @@ proptest! {
             let paths: Vec<_> = paths.iter().map(|path| tree.text(path)).collect();
             let before = snapshot(&tree.path("out"));
             let workspace = workspace(&tree, Rights::NONE);
-            let codes = match blocked {
-                false => change(&workspace, &paths),
-                true => without_openat2(Errno::NOSYS, || change(&workspace, &paths)),
+            let codes = if blocked {
+                without_openat2(Errno::NOSYS, || change(&workspace, &paths))
+            } else {
+                change(&workspace, &paths)
             };
             (codes, snapshot(tree.base()), before == snapshot(&tree.path("out")))
         });
