@@ -29,6 +29,9 @@ use crate::config::{Command, Config, describe_roots};
 use crate::failure::Failure;
 use crate::mcp::Structured;
 
+/// Calls that run at the same time at most; the others wait.
+const MAX_CALLS: usize = 32;
+
 fn main() -> ExitCode {
     run().unwrap_or_else(|failure| failure.report())
 }
@@ -60,6 +63,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
+        .max_blocking_threads(MAX_CALLS)
         .build()
         .map_err(|error| Failure::failed(format!("no runtime: {error}")))?;
     let served = runtime.block_on(mcp::serve(toolbox, structured));

@@ -22,8 +22,10 @@ use crate::transport::LineTransport;
 const FACTS: &str = "postern/facts";
 /// How long calls may go on after a signal to end, before they are stopped.
 const GRACE: Duration = Duration::from_millis(1_500);
-/// How long they may take to stop.
+/// How long they may then take to stop.
 const LAST_WORDS: Duration = Duration::from_millis(300);
+/// How long they may take to stop when nobody reads their answers any more.
+const UNHEARD: Duration = Duration::from_secs(5);
 
 /// Whether a success carries its facts as structured content too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,19 +58,20 @@ pub(crate) async fn serve(toolbox: Toolbox, structured: Structured) -> Result<()
     };
     let stop = running.cancellation_token();
     let mut ended = std::pin::pin!(running.waiting());
-    tokio::select! {
+    let left = tokio::select! {
         _reason = &mut ended => return Ok(()),
-        () = session.broken() => {}
+        () = session.broken() => UNHEARD,
         () = &mut terminated => {
             session.end();
             if tokio::time::timeout(GRACE, &mut ended).await.is_ok() {
                 return Ok(());
             }
+            LAST_WORDS
         }
-    }
+    };
     stop.cancel();
-    // What has not stopped by then is left behind: it has changed nothing yet.
-    let _stopped = tokio::time::timeout(LAST_WORDS, ended).await;
+    // What has not stopped by then is left behind; it has changed nothing yet.
+    let _stopped = tokio::time::timeout(left, ended).await;
     Ok(())
 }
 

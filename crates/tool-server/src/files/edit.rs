@@ -55,7 +55,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     effect: Effect::Changes,
     facts: &[
-        ("edits", "integer"),
+        ("edit_count", "integer"),
         ("replacements", "integer"),
         ("lines_changed", "integer"),
         ("diff", "string"),
@@ -134,7 +134,7 @@ fn render(edited: &Edited, count: u64, path: &str, args: &Args) -> ToolOutput {
         output = output.with_block(fenced(&edited.diff, "diff"));
     }
     let output = output
-        .with_fact("edits", count)
+        .with_fact("edit_count", count)
         .with_fact("replacements", edited.replacements)
         .with_fact("lines_changed", edited.lines_changed)
         .with_fact("diff", edited.diff.as_str())

@@ -1,6 +1,6 @@
 //! `files_write`: the whole content, more at the end, or lines in between.
 
-use fs_core::{ErrorKind, one_line};
+use fs_core::{Encoding, ErrorKind, one_line};
 use fs_sandbox::{Breaks, Change, WriteMode, WriteOptions, Written};
 
 use crate::error::ToolError;
@@ -65,7 +65,8 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         .workspace()
         .write(&path, &content, &options)
         .map_err(|error| explain(error.into(), &path))?;
-    Ok(render(&written, mode, &path, args))
+    let bytes = bytes_of(&content, &written);
+    Ok(render(&written, bytes, mode, &path, args))
 }
 
 fn mode(args: &Args) -> Result<WriteMode, ToolError> {
@@ -106,7 +107,20 @@ fn explain(error: ToolError, path: &str) -> ToolError {
         .at(path)
 }
 
-fn render(written: &Written, mode: WriteMode, path: &str, args: &Args) -> ToolOutput {
+/// Returns how long the given text is in the file's encoding; the break that an insert may add is
+/// not the caller's.
+fn bytes_of(content: &str, written: &Written) -> u64 {
+    let encoding = written
+        .format
+        .map_or(Encoding::UTF_8, |format| format.encoding);
+    if encoding == Encoding::UTF_8 {
+        return content.len() as u64;
+    }
+    let encoded = encoding.encode(content);
+    encoded.map_or(written.text_bytes, |bytes| bytes.len() as u64)
+}
+
+fn render(written: &Written, bytes: u64, mode: WriteMode, path: &str, args: &Args) -> ToolOutput {
     let aftermath = Aftermath {
         format: written.format,
         backup: written.backup.as_deref(),
@@ -115,16 +129,15 @@ fn render(written: &Written, mode: WriteMode, path: &str, args: &Args) -> ToolOu
         version: &written.version,
         show_version: args.text("if_version").is_some(),
     };
-    let done = done(written, mode, &one_line(path));
+    let done = done(written, bytes, mode, &one_line(path));
     let output = ToolOutput::new(done + &aftermath.clauses())
-        .with_fact("bytes", written.text_bytes)
+        .with_fact("bytes", bytes)
         .with_fact("size", written.size)
         .with_fact("change", change(written.change));
     aftermath.finish(output, args)
 }
 
-fn done(written: &Written, mode: WriteMode, path: &str) -> String {
-    let bytes = written.text_bytes;
+fn done(written: &Written, bytes: u64, mode: WriteMode, path: &str) -> String {
     if written.change == Change::Unchanged {
         return format!(
             "Unchanged: {path} holds that already ({} bytes)",
