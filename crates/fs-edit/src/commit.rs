@@ -9,6 +9,9 @@ use crate::diff::DiffOptions;
 use crate::plan::{Plan, plan};
 use crate::request::Request;
 
+/// The largest file of a rehearsal; the workspace has the same limit for an update.
+const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
+
 /// How to commit.
 #[derive(Debug, Clone, Default)]
 pub struct EditOptions {
@@ -98,8 +101,8 @@ fn rehearse(
     request: &Request,
     options: &UpdateOptions,
 ) -> Result<Edited> {
-    let mut opened = workspace.open(path)?;
-    let bytes = read_all(&mut opened, options)?;
+    let opened = workspace.open(path)?;
+    let bytes = read_all(&opened, options)?;
     if let Some(expected) = &options.if_version {
         check_version(&opened, &bytes, expected)?;
     }
@@ -156,8 +159,16 @@ fn told(source: &[u8], path: &str, request: &Request) -> Result<(Told, Patch)> {
     Ok((Told::of(&plan, source, path), plan.into_patch()))
 }
 
-fn read_all(opened: &mut Opened, options: &UpdateOptions) -> Result<Vec<u8>> {
+fn read_all(opened: &Opened, options: &UpdateOptions) -> Result<Vec<u8>> {
     const STEP: u64 = 16 * 1024 * 1024;
+    if opened.size > MAX_FILE_BYTES {
+        let problem = Problem::TooLarge {
+            size: opened.size,
+            limit: MAX_FILE_BYTES,
+            hint: "split the file, or change it by other means",
+        };
+        return Err(problem.into());
+    }
     let mut bytes = Vec::new();
     loop {
         options.cancel.check()?;
@@ -180,3 +191,6 @@ fn check_version(opened: &Opened, bytes: &[u8], expected: &Version) -> Result<()
         Err(Problem::Conflict.into())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,7 +20,9 @@ fn check_request(source: &[u8], request: &Request, expected: &str) {
 }
 
 fn numbered(count: usize) -> String {
-    (1..=count).map(|line| format!("{line}\n")).collect()
+    (1..=count)
+        .flat_map(|line| [line.to_string(), "\n".to_owned()])
+        .collect()
 }
 
 #[test]
@@ -141,7 +143,7 @@ fn what_is_over_a_cap_is_counted() {
     let new = source.replace('\n', "!\n");
     let plan = plan(
         source.as_bytes(),
-        &Request::edits(vec![Edit::new(&source[..], &new[..])]),
+        &Request::edits(vec![Edit::new(source.as_str(), new.as_str())]),
     );
     let plan = plan.unwrap();
     assert_eq!(plan.lines_changed(), 1_000);
