@@ -149,14 +149,20 @@ fn another_version_is_a_conflict_before_the_text_is_searched() {
 }
 
 #[test]
-fn a_weak_version_guards_a_rehearsal_too() {
-    let desk = Desk::with(Rights::ALL, b"v2\n");
+fn a_rehearsal_compares_a_large_files_version_as_an_update_does() {
+    let mut content = b"v2\n".to_vec();
+    content.resize(5 << 20, b'x');
+    let desk = Desk::with(Rights::ALL, &content);
     let opened = desk.workspace.open("f").unwrap();
     let mut fresh = if_version(Version::of_handle(&opened.file).unwrap());
     fresh.dry_run = true;
     desk.edit("f", &[("v2", "v3")], &fresh).unwrap();
-    std::fs::write(desk.dir.path().join("f"), b"v2 and more\n").unwrap();
-    check_error(desk.edit("f", &[("v2", "v3")], &fresh), "conflict", "f");
+    fresh.dry_run = false;
+    desk.edit("f", &[("v2", "v3")], &fresh).unwrap();
+    for dry_run in [true, false] {
+        fresh.dry_run = dry_run;
+        check_error(desk.edit("f", &[("v3", "v4")], &fresh), "conflict", "f");
+    }
 }
 
 #[test]
