@@ -120,7 +120,9 @@ impl Copy {
     fn test(&self, mutant: &Mutant) -> Result<bool> {
         let log = self.0.join("test.log");
         let mut cargo = self.cargo(mutant);
-        cargo.arg(mutant.test).stdin(Stdio::null());
+        cargo
+            .args([mutant.test, "--", "--exact"])
+            .stdin(Stdio::null());
         cargo
             .stdout(File::create(&log)?)
             .stderr(File::create(self.0.join("errors.log"))?);
@@ -128,10 +130,7 @@ impl Copy {
         let Ok(status) = shell::wait(&mut child, PATIENCE) else {
             return Ok(false);
         };
-        let said = fs::read_to_string(&log)?;
-        let ran = said
-            .lines()
-            .any(|line| line.starts_with("test ") && line.contains(" ... "));
+        let ran = fs::read_to_string(&log)?.contains("running 1 test");
         ensure!(ran, "no test is named {}", mutant.test);
         Ok(status.success())
     }
