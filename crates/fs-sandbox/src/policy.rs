@@ -1,7 +1,6 @@
 //! Deny rules: which names may not be touched, and which may only be read.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
 
 use caseless::Caseless;
 use fs_core::{Problem, RelPath, Result};
@@ -71,6 +70,10 @@ pub(crate) struct Policy {
     deny_edit: Rules,
 }
 
+/// A path as the rules see it: without regard to case and normal form.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Folded(String);
+
 #[derive(Debug, Default)]
 struct Rules(Option<GlobSet>);
 
@@ -86,29 +89,45 @@ impl Policy {
         })
     }
 
-    /// Returns whether a rule forbids `need` for the name at `path`; its ancestors are not looked at.
-    pub(crate) fn forbids_name(&self, need: Rights, path: &Path) -> bool {
-        if !self.concerns(need) {
-            return false;
-        }
-        let folded = fold(path.as_os_str());
-        self.deny.matches(&folded) || (need.changes() && self.deny_edit.matches(&folded))
+    /// Returns whether a rule forbids `need` for the last name of a path; the directories above it
+    /// are not looked at.
+    pub(crate) fn forbids_last(&self, need: Rights, path: &Folded) -> bool {
+        self.deny.matches(&path.0) || (need.changes() && self.deny_edit.matches(&path.0))
     }
 
-    /// Returns whether a rule forbids `need` for the path or one of its ancestors.
+    /// Returns whether a rule forbids `need` for the path or a directory above it.
     pub(crate) fn forbids(&self, need: Rights, path: &RelPath) -> bool {
-        if !self.concerns(need) {
-            return false;
-        }
-        let mut prefix = PathBuf::new();
-        path.names().any(|name| {
-            prefix.push(name);
-            self.forbids_name(need, &prefix)
-        })
+        let mut folded = Folded::default();
+        self.concerns(need)
+            && path.names().any(|name| {
+                folded.push(name);
+                self.forbids_last(need, &folded)
+            })
     }
 
-    fn concerns(&self, need: Rights) -> bool {
+    /// Returns whether there is a rule that could forbid `need`.
+    pub(crate) fn concerns(&self, need: Rights) -> bool {
         self.deny.0.is_some() || (need.changes() && self.deny_edit.0.is_some())
+    }
+}
+
+impl Folded {
+    /// Goes to the entry of this name.
+    pub(crate) fn push(&mut self, name: &OsStr) {
+        if !self.0.is_empty() {
+            self.0.push('/');
+        }
+        self.0.push_str(&fold(name));
+    }
+
+    /// Returns where it is, for [`Folded::back_to`].
+    pub(crate) fn mark(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Goes back to where it was.
+    pub(crate) fn back_to(&mut self, mark: usize) {
+        self.0.truncate(mark);
     }
 }
 

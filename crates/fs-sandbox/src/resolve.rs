@@ -10,17 +10,18 @@ mod roots;
 mod sys;
 mod walk;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use cap_std::fs::{Dir, File};
+use cap_std::fs::Dir;
 use fs_core::{Problem, RelPath, Result};
 use rustix::fs::{FileType, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
+use crate::policy::Folded;
 use crate::resolve::request::Request;
 use crate::resolve::walk::{Walk, is_kernels};
 use crate::rights::Rights;
@@ -86,21 +87,6 @@ impl Place {
     pub(crate) fn kind(&self) -> Option<FileType> {
         self.found.as_ref().map(sys::kind_of)
     }
-
-    /// Opens the regular file that has the name, to read it.
-    ///
-    /// # Errors
-    /// `not_found`, `is_a_directory`, `not_a_file` (also for a link), `permission_denied`, `io`.
-    pub(crate) fn open_file(&self) -> Result<(File, Stat)> {
-        let handle =
-            sys::open_entry(&self.dir, &self.name, sys::READ).map_err(|errno| match errno {
-                Errno::LOOP => Problem::NotAFile.into(),
-                errno => sys::refusal(errno),
-            })?;
-        let stat = rustix::fs::fstat(&handle)?;
-        check_regular(sys::kind_of(&stat))?;
-        Ok((File::from_std(handle.into()), stat))
-    }
 }
 
 impl Workspace {
@@ -153,7 +139,7 @@ impl Workspace {
         let found = Request::parse(path, walk.roots).and_then(|request| {
             match self.open_at_once(&request, flags_for(wanted)) {
                 Some(found) => found,
-                None => self.open_by_walk(path, walk, wanted),
+                None => self.open_by_walk(&request, walk, wanted),
             }
         });
         let found = found.and_then(|found| {
@@ -163,14 +149,28 @@ impl Workspace {
         found.map_err(|error| error.at(path))
     }
 
-    /// Returns whether a caller may know that there is an entry `name` in the directory `rel`.
-    pub(crate) fn is_visible(&self, root: &Root, rel: &RelPath) -> bool {
-        let kernels = rel.names().next().is_some_and(|top| is_kernels(root, top));
-        !kernels
-            && !self
-                .shared()
-                .policy
-                .forbids_name(Rights::READ, rel.as_os_str().as_ref())
+    /// Returns which entries of the directory `rel` a caller may know of.
+    pub(crate) fn visible<'w>(
+        &'w self,
+        root: &'w Root,
+        rel: &RelPath,
+    ) -> impl FnMut(&OsStr) -> bool + 'w {
+        let policy = &self.shared().policy;
+        let (is_top, concerned) = (rel.is_root(), policy.concerns(Rights::READ));
+        let mut folded = Folded::default();
+        rel.names().for_each(|name| folded.push(name));
+        move |name| {
+            if is_top && is_kernels(root, name) {
+                return false;
+            }
+            let mark = folded.mark();
+            if concerned {
+                folded.push(name);
+            }
+            let forbidden = concerned && policy.forbids_last(Rights::READ, &folded);
+            folded.back_to(mark);
+            !forbidden
+        }
     }
 }
 
@@ -193,12 +193,12 @@ impl Workspace {
             return Ok(place);
         }
         for _ in 0..TRIES_FROM_ROOT {
-            let place = walk.run(Request::parse(path, walk.roots)?)?;
+            let place = walk.run(request.clone())?;
             if let Some(place) = self.confirmed(place)? {
                 return Ok(place);
             }
         }
-        walk.run(Request::parse(path, walk.roots)?)
+        walk.run(request)
     }
 
     /// Returns the place when no link and no `..` is on the way and nothing is refused.
@@ -217,6 +217,7 @@ impl Workspace {
         }
         let found = match sys::stat_entry(&dir, &name) {
             Ok(stat) if walk.follow == Follow::Last && is_link(&stat) => return None,
+            Ok(stat) if stat.st_dev != device => return None,
             Ok(stat) => Some(stat),
             Err(Errno::NOENT) if walk.missing != Missing::MakeAll => None,
             Err(_) => return None,
@@ -253,9 +254,9 @@ impl Workspace {
         }))
     }
 
-    fn open_by_walk(&self, path: &str, walk: Walk<'_>, wanted: FileType) -> Result<Found> {
+    fn open_by_walk(&self, request: &Request, walk: Walk<'_>, wanted: FileType) -> Result<Found> {
         for attempt in 0..TRIES {
-            let place = walk.run(Request::parse(path, walk.roots)?)?;
+            let place = walk.run(request.clone())?;
             let Some(kind) = place.kind() else {
                 return Err(Problem::NotFound.into());
             };

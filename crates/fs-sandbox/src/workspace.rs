@@ -1,6 +1,5 @@
 //! The workspace and its operations on whole files and directories.
 
-use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -171,16 +170,12 @@ impl WorkspaceBuilder {
         check_names(&self.roots)?;
         let roots = self.roots.iter();
         let named = roots.map(|(name, path, rights)| Root::open(Some(name), path, *rights));
-        let named = named.map(|root| root.map(Arc::new));
         let outside = match self.outside {
             Rights::NONE => None,
-            rights => Some(Arc::new(Root::open(None, Path::new("/"), rights)?)),
+            rights => Some(Root::open(None, Path::new("/"), rights)?),
         };
         Ok(Workspace(Arc::new(Shared {
-            roots: Roots {
-                named: named.collect::<Result<_>>()?,
-                outside,
-            },
+            roots: Roots::new(named.collect::<Result<_>>()?, outside),
             policy: Policy::new(&self.deny, &self.deny_edit)?,
             one_filesystem: self.one_filesystem,
             no_openat2: AtomicBool::new(false),
@@ -268,11 +263,8 @@ impl Workspace {
     pub fn list(&self, path: &str, options: &ListOptions) -> Result<Listing> {
         let found = self.open_found(path, FileType::Directory)?;
         let dir = Dir::from(found.handle);
-        let mut visible = |name: &OsStr, _: EntryKind| {
-            let entry = found.rel.join(name);
-            entry.is_ok_and(|entry| self.is_visible(&found.root, &entry))
-        };
-        let listing = fs_core::list(&dir, options, &mut visible);
+        let mut visible = self.visible(&found.root, &found.rel);
+        let listing = fs_core::list(&dir, options, &mut |name, _| visible(name));
         listing.map_err(|error| error.at(path))
     }
 

@@ -10,7 +10,7 @@ use fs_core::{MAX_NAME_BYTES, MAX_PATH_BYTES, Problem, RelPath, Result};
 use crate::resolve::roots::{Root, Roots};
 
 /// A path, matched to its root.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// The root to start in.
     pub(crate) root: Arc<Root>,

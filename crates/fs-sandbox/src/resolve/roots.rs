@@ -27,6 +27,8 @@ pub(crate) struct Root {
     pub(crate) device: u64,
     /// The mount it lies on, where the kernel tells it.
     pub(crate) mount: Option<u64>,
+    /// How many names lead to the deepest root that lies in this one.
+    pub(crate) inner_depth: usize,
     /// The names of its two paths, from the top of the disk.
     spellings: Vec<Vec<OsString>>,
 }
@@ -63,6 +65,7 @@ impl Root {
             rights,
             device: rustix::fs::fstat(&dir)?.st_dev,
             mount: sys::mount_of(&dir),
+            inner_depth: 0,
             spellings: spellings.into_iter().flatten().collect(),
             real_path,
             dir,
@@ -83,15 +86,33 @@ impl Root {
         fitting.map(Vec::len).max()
     }
 
-    /// Returns how many of the names below `outer` lead to this root by real paths.
-    fn matched_below(&self, outer: &Self, names: &[&OsStr]) -> Option<usize> {
-        let below = self.real_path.strip_prefix(&outer.real_path).ok()?;
+    /// Returns the names that lead from `outer` to this root by real paths.
+    fn names_below(&self, outer: &Path) -> Option<Vec<&OsStr>> {
+        let below = self.real_path.strip_prefix(outer).ok()?;
         let below: Vec<_> = below.iter().collect();
-        (!below.is_empty() && starts_with(names, &below)).then_some(below.len())
+        (!below.is_empty()).then_some(below)
     }
 }
 
 impl Roots {
+    /// Returns the roots, in the order of the command line, and the outside.
+    pub(crate) fn new(mut named: Vec<Root>, mut outside: Option<Root>) -> Self {
+        let paths: Vec<_> = named.iter().map(|root| root.real_path.clone()).collect();
+        for outer in named.iter_mut().chain(&mut outside) {
+            let below = paths
+                .iter()
+                .filter_map(|path| path.strip_prefix(&outer.real_path).ok());
+            outer.inner_depth = below
+                .map(|below| below.iter().count())
+                .max()
+                .unwrap_or_default();
+        }
+        Self {
+            named: named.into_iter().map(Arc::new).collect(),
+            outside: outside.map(Arc::new),
+        }
+    }
+
     /// Returns the first root: that of relative paths.
     pub(crate) fn first(&self) -> Result<&Arc<Root>> {
         self.named
@@ -125,8 +146,13 @@ impl Roots {
     /// Returns the innermost root that lies on the way from `outer` along `names`, and how many
     /// names lead to it.
     pub(crate) fn within(&self, outer: &Root, names: &[&OsStr]) -> Option<(&Arc<Root>, usize)> {
-        let fitting = self.named.iter().rev();
-        let fitting = fitting.filter_map(|root| Some((root, root.matched_below(outer, names)?)));
+        if outer.inner_depth == 0 {
+            return None;
+        }
+        let fitting = self.named.iter().rev().filter_map(|root| {
+            let below = root.names_below(&outer.real_path)?;
+            starts_with(names, &below).then_some((root, below.len()))
+        });
         fitting.max_by_key(|(_, count)| *count)
     }
 }

@@ -114,20 +114,3 @@ fn parents_are_missing_unless_they_are_to_be_made() {
     assert_eq!(place.unwrap_err().code(), "not_found");
     assert!(!base.path().join("root/a").exists());
 }
-
-#[test]
-fn a_place_opens_its_file_and_no_link_that_took_its_name() {
-    let (base, workspace) = workspace(&["f"], &[]);
-    let place = workspace.locate("f", Rights::EDIT, Follow::Last).unwrap();
-    let (file, stat) = place.open_file().unwrap();
-    assert_eq!(
-        (
-            std::io::read_to_string(file).unwrap().as_str(),
-            stat.st_size
-        ),
-        ("text", 4)
-    );
-    fs::remove_file(base.path().join("root/f")).unwrap();
-    symlink("d", base.path().join("root/f")).unwrap();
-    assert_eq!(place.open_file().unwrap_err().code(), "not_a_file");
-}

@@ -9,7 +9,7 @@ use fs_core::{Error, ErrorKind, Problem, RelPath, Result};
 use rustix::fs::{FileType, Mode, Stat};
 use rustix::io::Errno;
 
-use crate::policy::Policy;
+use crate::policy::{Folded, Policy};
 use crate::resolve::request::{Request, Step, is_dir_only, steps};
 use crate::resolve::roots::{Root, Roots};
 use crate::resolve::{Follow, Missing, Place, sys};
@@ -40,6 +40,8 @@ struct Walker<'w> {
     root: Arc<Root>,
     /// The directories below the root, down to here.
     levels: Vec<Level>,
+    /// The same, as the deny rules see it; empty when there are none.
+    folded: Folded,
     /// The steps to go, the next one last.
     pending: Vec<Step>,
     dir_only: bool,
@@ -50,6 +52,8 @@ struct Walker<'w> {
 #[derive(Debug)]
 struct Level {
     name: OsString,
+    /// Where its name starts in the folded path.
+    mark: usize,
     /// `None` when the way back has got too long to keep all handles.
     handle: Option<OwnedFd>,
 }
@@ -67,6 +71,7 @@ impl Walk<'_> {
             walk: self,
             root: request.root,
             levels: Vec::new(),
+            folded: Folded::default(),
             pending,
             dir_only: request.dir_only,
             links: 0,
@@ -119,14 +124,17 @@ impl Walker<'_> {
 
     /// Goes on in another root, when `name` here is its directory.
     fn enter_root(&mut self, name: &OsStr) -> bool {
+        if self.levels.len() >= self.root.inner_depth {
+            return false;
+        }
         let names = self.levels.iter().map(|level| level.name.as_os_str());
         let names: Vec<_> = names.chain([name]).collect();
         let within = self.walk.roots.within(&self.root, &names);
-        let Some(inner) = within.filter(|(_, count)| *count == names.len()) else {
+        let Some((inner, _)) = within.filter(|(_, count)| *count == names.len()) else {
             return false;
         };
-        self.root = Arc::clone(inner.0);
-        self.levels.clear();
+        let inner = Arc::clone(inner);
+        self.jump(inner, Vec::new());
         true
     }
 
@@ -155,12 +163,14 @@ impl Walker<'_> {
     fn jump(&mut self, root: Arc<Root>, steps: Vec<Step>) {
         self.root = root;
         self.levels.clear();
+        self.folded = Folded::default();
         self.pending.extend(steps.into_iter().rev());
     }
 
     /// Goes to the directory above; above a root that is the root around it, if there is one.
     fn up(&mut self) -> Result<()> {
-        if self.levels.pop().is_some() {
+        if let Some(level) = self.levels.pop() {
+            self.folded.back_to(level.mark);
             return self.reopen();
         }
         let Some(above) = self.root.real_path.parent() else {
@@ -172,8 +182,13 @@ impl Walker<'_> {
     }
 
     fn push(&mut self, name: OsString, handle: OwnedFd) {
+        let mark = self.folded.mark();
+        if self.walk.policy.concerns(self.walk.need) {
+            self.folded.push(&name);
+        }
         self.levels.push(Level {
             name,
+            mark,
             handle: Some(handle),
         });
         let kept = self.levels.len().saturating_sub(MAX_HANDLES);
@@ -191,6 +206,7 @@ impl Walker<'_> {
         {
             return Ok(());
         }
+        self.folded = Folded::default();
         for level in std::mem::take(&mut self.levels) {
             match sys::open_entry(self.here()?, &level.name, sys::LOOKUP_DIR) {
                 Ok(handle) => self.push(level.name, handle),
@@ -247,23 +263,30 @@ impl Walker<'_> {
 
     /// Checks all names to come below a missing one, before anything is made.
     fn check_pending(&self, name: &OsStr) -> Result<()> {
-        let mut path = self.path_of(name);
+        let mut folded = self.folded.clone();
+        folded.push(name);
         for step in self.pending.iter().rev() {
             let Step::Name(next) = step else {
                 return Err(Problem::NotFound.into());
             };
-            path.push(next);
-            if self.walk.policy.forbids_name(self.walk.need, &path) {
+            folded.push(next);
+            if self.walk.policy.forbids_last(self.walk.need, &folded) {
                 return Err(rights::forbidden(self.walk.need));
             }
         }
         Ok(())
     }
 
-    fn check_name(&self, name: &OsStr) -> Result<()> {
-        let need = self.walk.need;
-        let kernels = self.levels.is_empty() && is_kernels(&self.root, name);
-        if kernels || self.walk.policy.forbids_name(need, &self.path_of(name)) {
+    fn check_name(&mut self, name: &OsStr) -> Result<()> {
+        let Walk { need, policy, .. } = self.walk;
+        let mut forbidden = self.levels.is_empty() && is_kernels(&self.root, name);
+        if policy.concerns(need) {
+            let mark = self.folded.mark();
+            self.folded.push(name);
+            forbidden |= policy.forbids_last(need, &self.folded);
+            self.folded.back_to(mark);
+        }
+        if forbidden {
             return Err(rights::forbidden(need));
         }
         Ok(())

@@ -75,6 +75,9 @@ fn the_kernels_file_systems_are_nobodys_wherever_they_are_mounted() {
                 check(workspace.open(path), Err("denied_by_policy"));
                 check(workspace.stat(path), Err("denied_by_policy"));
             }
+            check(workspace.stat("p"), Err("denied_by_policy"));
+            check(workspace.stat("m"), Ok(()));
+            check(workspace.remove_file("p"), Err("denied_by_policy"));
             check(workspace.open_dir("p"), Err("denied_by_policy"));
             check(workspace.open_dir("p/self/cwd"), Err("denied_by_policy"));
         });
