@@ -44,7 +44,7 @@
 //! - A hard link in a root is a file in the root, whatever other names it has.
 //! - A directory that somebody moves out of a root while a call holds it is still written to.
 //! - Deny rules go by names: a copy of the content under another name is another file.
-//! - It does not limit how often or how much is asked. [`confine`] adds the kernel's wall, where
+//! - It does not limit how often or how much is asked. [`confine()`] adds the kernel's wall, where
 //!   there is one.
 //!
 //! # Example

@@ -47,6 +47,8 @@ struct Walker<'w> {
     dir_only: bool,
     links: u32,
     made: u32,
+    /// Whether all names to come have been checked, so that directories may be made.
+    checked: bool,
 }
 
 #[derive(Debug)]
@@ -76,6 +78,7 @@ impl Walk<'_> {
             dir_only: request.dir_only,
             links: 0,
             made: 0,
+            checked: false,
         };
         let place = walker.go().map_err(|error| walker.discreet(error))?;
         walker.check_rights()?;
@@ -144,6 +147,7 @@ impl Walker<'_> {
 
     fn follow(&mut self, link: &OwnedFd) -> Result<()> {
         self.links += 1;
+        self.checked = false;
         if self.links > MAX_LINKS {
             return Err(sys::too_many_links());
         }
@@ -164,6 +168,7 @@ impl Walker<'_> {
         self.root = root;
         self.levels.clear();
         self.folded = Folded::default();
+        self.checked = false;
         self.pending.extend(steps.into_iter().rev());
     }
 
@@ -248,8 +253,11 @@ impl Walker<'_> {
 
     /// Makes the directory `name` here and lets it be entered.
     fn make(&mut self, name: OsString) -> Result<()> {
-        self.check_rights()?;
-        self.check_pending(&name)?;
+        if !self.checked {
+            self.check_rights()?;
+            self.check_pending(&name)?;
+            self.checked = true;
+        }
         self.made += 1;
         if self.made > MAX_MADE {
             return Err(Errno::AGAIN.into());
