@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::{Problem, Result};
+use crate::error::Result;
+use crate::problem::Problem;
 
 /// A flag that stops the work that watches it; clones share the flag.
 #[derive(Debug, Clone, Default)]

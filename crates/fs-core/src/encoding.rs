@@ -5,7 +5,8 @@ use std::ops::Range;
 use encoding_rs::{Decoder, DecoderResult, EncoderResult};
 
 use crate::chars::Chars;
-use crate::error::{Problem, Result};
+use crate::error::Result;
+use crate::problem::Problem;
 
 /// An encoding of text, without its byte order mark.
 ///

@@ -10,10 +10,19 @@ use crate::judge::Blocks;
 
 /// How much of a text the statistics look at.
 const SAMPLE_BYTES: usize = 16 * 1024;
-/// Under so many bytes outside ASCII the statistics often take Chinese for a single-byte set.
+/// Under so many bytes outside ASCII the statistics often take Chinese for another set.
 const FEW_BYTES: usize = 24;
 /// The first byte of the last of the common characters of GB2312, its level 1.
 const LAST_COMMON_LEAD: u8 = 0xD7;
+/// The first bytes of the kana, in EUC-JP and in GB2312.
+const KANA_LEADS: [u8; 2] = [0xA4, 0xA5];
+/// The 200 syllables that make up seven eighths of Korean text.
+const COMMON_HANGUL: &str = "\
+    가각간값개거건검결경계고공과구그기끝나내너는능니다단당대더데덱도동되된드들디때또\
+    라래랜러럼레렉려력령로록료류르른를름리마만메면명모목못무문미바반방버번베변보복본\
+    부분브블비사상색서선설성세션소속수스습시식실십아안않알았야어업없었에여연열오옵와\
+    요용우원위유으은을음의이인일읽임입있자작잘장재저적전절접정제조주준줄중증지진참찾\
+    처체최추출치칼커코크키타태터테템트파패퍼페포표프필하한할함합항해했행현형호화확환";
 
 /// The first lines of a text that hold bytes outside ASCII.
 #[derive(Debug, Default)]
@@ -36,10 +45,27 @@ impl Sample {
         detector.feed(&self.bytes, true);
         let guess = Encoding::from_whatwg(detector.guess(None, Utf8Detection::Deny));
         let few = self.bytes.iter().filter(|byte| !byte.is_ascii()).count() < FEW_BYTES;
-        if few && guess.is_single_byte() && is_gb2312(&self.bytes) {
+        if few && self.may_be_chinese(guess) && Encoding::GBK.decode(&self.bytes).is_ok() {
             return Encoding::GBK;
         }
         guess
+    }
+
+    /// Returns whether these few bytes may be Chinese where the statistics say `guess`: all pairs in
+    /// the zone of GB2312, and nothing that speaks for the guess.
+    fn may_be_chinese(&self, guess: Encoding) -> bool {
+        let Some(pairs) = pairs(&self.bytes) else {
+            return false;
+        };
+        let half = pairs.len().div_ceil(2);
+        let count = |is: fn([u8; 2]) -> bool| pairs.iter().filter(|pair| is(**pair)).count();
+        match guess.name() {
+            // Rare characters alone are Cyrillic words.
+            _ if guess.is_single_byte() => count(|[lead, _]| lead <= LAST_COMMON_LEAD) >= half,
+            "euc-kr" => count(is_common_hangul) < half,
+            "euc-jp" => count(|[lead, _]| KANA_LEADS.contains(&lead)) == 0,
+            _ => false,
+        }
     }
 
     fn push(&mut self, block: &[u8]) -> ControlFlow<()> {
@@ -71,21 +97,23 @@ impl Sample {
     }
 }
 
-/// Returns whether every byte outside ASCII is half of a pair in the zone of GB2312, and at least
-/// half of the pairs are signs or common characters: rare ones alone are Cyrillic words.
-fn is_gb2312(bytes: &[u8]) -> bool {
+/// Returns the pairs of bytes outside ASCII, if all such bytes are halves of pairs in the zone that
+/// GB2312, EUC-JP and EUC-KR share.
+fn pairs(bytes: &[u8]) -> Option<Vec<[u8; 2]>> {
     let in_zone = |byte: &u8| (0xA1..=0xFE).contains(byte);
-    let (mut pairs, mut common) = (0_usize, 0_usize);
+    let mut pairs = Vec::new();
     let mut rest = bytes.iter();
     while let Some(lead) = rest.next() {
         if lead.is_ascii() {
             continue;
         }
-        if !in_zone(lead) || !rest.next().is_some_and(in_zone) {
-            return false;
-        }
-        pairs += 1;
-        common += usize::from(*lead <= LAST_COMMON_LEAD);
+        let trail = rest.next().filter(|trail| in_zone(trail))?;
+        pairs.push([*lead, *trail]);
     }
-    2 * common >= pairs && Encoding::GBK.decode(bytes).is_ok()
+    pairs.iter().all(|[lead, _]| in_zone(lead)).then_some(pairs)
+}
+
+fn is_common_hangul(pair: [u8; 2]) -> bool {
+    let hangul = encoding_rs::EUC_KR.decode_without_bom_handling_and_without_replacement(&pair);
+    hangul.is_some_and(|hangul| COMMON_HANGUL.contains(&*hangul))
 }

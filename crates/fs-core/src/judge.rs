@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use crate::encoding::{Encoding, Stream};
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::format::{Detected, EncodingBy, Fallback, Shape};
 use crate::guess::Sample;
+use crate::problem::Problem;
 
 /// How far a NUL is looked for.
 const HEAD_BYTES: usize = 8 * 1024;

@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-use crate::error::{Problem, Result, one_line};
+use crate::error::{Result, one_line};
+use crate::problem::Problem;
 
 /// The longest path that is accepted, in bytes.
 pub const MAX_PATH_BYTES: usize = 4096;

@@ -2,8 +2,9 @@
 
 use std::os::fd::AsFd;
 
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::index::Stamp;
+use crate::problem::Problem;
 
 /// What a file was when it was read: a hash of its content and its size up to 4 MiB; above that
 /// identity, size and times, marked weak.

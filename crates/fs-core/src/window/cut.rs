@@ -1,8 +1,9 @@
 //! Lines put together to a window under its caps, from pieces of decoded text.
 
 use super::{CutLine, Next, ReadOptions};
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::newline::{Before, Breaks, Unit};
+use crate::problem::Problem;
 
 /// How a line ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

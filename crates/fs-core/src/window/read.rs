@@ -14,10 +14,11 @@ use super::source::{Origin, Sizes, Source};
 use super::survey::Survey;
 use super::{CutLine, LineRange, Next, ReadOptions, Window};
 use crate::encoding::Encoding;
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::format::{Detected, EncodingBy, Eol, Shape, TextFormat};
 use crate::index::{IndexCache, LineCounts, Stamp};
 use crate::newline::{Before, Breaks, Unit};
+use crate::problem::Problem;
 use crate::version::Version;
 
 /// How often a file is read again that became shorter meanwhile.

@@ -1,5 +1,7 @@
 //! What a large file is taken for by its first and last bytes, and a piece of the window.
 
+use std::ops::Range;
+
 use super::source::Source;
 use crate::encoding::Encoding;
 use crate::error::Result;
@@ -28,11 +30,8 @@ impl Sample {
         sample.read(source, 0, head_end)?;
         sample.first = First::of(&mut sample.bytes.as_slice(), declared)?;
         sample.bytes.truncate(sample.end_edge(&sample.bytes));
-        sample.add(
-            source,
-            source.len().saturating_sub(end_bytes).max(head_end),
-            source.len(),
-        )?;
+        let tail = source.len().saturating_sub(end_bytes).max(head_end)..source.len();
+        sample.add(source, &tail, Edge::Unknown)?;
         Ok(sample)
     }
 
@@ -45,7 +44,12 @@ impl Sample {
     ) -> Result<()> {
         let end_bytes = source.sizes().end;
         let from = start.max(offset.saturating_sub(end_bytes / 2));
-        self.add(source, from, from + end_bytes)
+        let edge = if from == start {
+            Edge::Known
+        } else {
+            Edge::Unknown
+        };
+        self.add(source, &(from..from + end_bytes), edge)
     }
 
     /// Decides by all pieces.
@@ -76,14 +80,17 @@ impl Sample {
         piece.map_or(offset, |(at, file)| offset - at + file)
     }
 
-    fn add(&mut self, source: &mut Source<'_>, from: u64, to: u64) -> Result<()> {
-        let to = to.min(source.len());
+    fn add(&mut self, source: &mut Source<'_>, range: &Range<u64>, edge: Edge) -> Result<()> {
+        let to = range.end.min(source.len());
         let before = self.bytes.len();
         let unit = self.unit().len() as u64;
-        let from = from.next_multiple_of(unit);
+        let from = range.start.next_multiple_of(unit);
         self.read(source, from, to)?;
         let piece = self.bytes.get(before..).unwrap_or_default();
-        let start = self.start_edge(piece);
+        let start = match edge {
+            Edge::Known => 0,
+            Edge::Unknown => self.start_edge(piece),
+        };
         let end = if to < source.len() {
             self.end_edge(piece).max(start)
         } else {
@@ -165,6 +172,13 @@ impl Sample {
         };
         byte & 0xFC == high
     }
+}
+
+/// Whether a piece is known to begin with a whole character.
+#[derive(Clone, Copy)]
+enum Edge {
+    Known,
+    Unknown,
 }
 
 enum Kind {

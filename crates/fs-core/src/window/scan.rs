@@ -7,9 +7,10 @@ use cap_std::fs::File;
 
 use super::source::{Block, Origin, Source, read_full};
 use crate::cancel::Cancel;
-use crate::error::{Problem, Result};
+use crate::error::Result;
 use crate::index::LineCounts;
 use crate::newline::Unit;
+use crate::problem::Problem;
 
 /// A source with the number of line feeds in each block, as far as they have been counted.
 pub(crate) struct Scan<'s, 'a> {
