@@ -63,7 +63,11 @@ impl Runner {
             }
             count += 1;
             for failure in self.failures(case) {
-                writeln!(failures, "{id} ({}): {failure}", case["title"]).unwrap();
+                let title = case["title"]
+                    .as_str()
+                    .or(case["why"].as_str())
+                    .unwrap_or_default();
+                writeln!(failures, "{id} ({title}): {failure}").unwrap();
             }
         }
         assert!(failures.is_empty(), "of {count} cases:\n{failures}");

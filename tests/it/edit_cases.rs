@@ -22,8 +22,15 @@ fn edit_cases<F: FrontEnd>() {
     };
     let report = runner.report(&cases(include_str!("../corpus/edit-cases.jsonl")));
     match F::NAME {
-        "engines" => insta::assert_snapshot!(report, @""),
-        _ => insta::assert_snapshot!(report, @""),
+        "engines" => insta::assert_snapshot!(report, @"
+        93 run
+        undo comes with the history: fs-16
+        "),
+        _ => insta::assert_snapshot!(report, @"
+        87 run
+        files_edit takes no positions: pos-01 pos-04 pos-07 pos-09 pos-11 pos-12
+        undo comes with the history: fs-16
+        "),
     }
 }
 

@@ -8,12 +8,17 @@
     reason = "a suite fails by panicking"
 )]
 
+mod bad_input;
 mod cases;
 mod edit_cases;
 mod edits;
 mod encodings;
 mod paths;
+mod promises;
+mod race;
 mod read_cases;
 mod real_client;
 mod sandbox_cases;
+mod transcripts;
+mod vectors;
 mod windows;

@@ -21,8 +21,24 @@ fn sandbox_cases<F: FrontEnd>() {
     };
     let report = runner.report(&cases(include_str!("../corpus/sandbox-cases.jsonl")));
     match F::NAME {
-        "engines" => insta::assert_snapshot!(report, @""),
-        _ => insta::assert_snapshot!(report, @""),
+        "engines" => insta::assert_snapshot!(report, @"
+        72 run
+        copies and moves come later: SB-098 SB-104 SB-105 SB-107 SB-108 SB-109 SB-129
+        not for Linux: SB-137 SB-139 SB-141 SB-142 SB-144 SB-146 SB-147 SB-148
+        searches come later: SB-097 SB-114 SB-116 SB-118 SB-119
+        uploads and exports come with the host: SB-131 SB-132 SB-134 SB-136
+        "),
+        _ => insta::assert_snapshot!(report, @"
+        64 run
+        copies and moves come later: SB-098 SB-104 SB-105 SB-107 SB-108 SB-109 SB-129
+        files_read takes files of any size: SB-068
+        no files_* tool creates a bare directory: SB-087
+        no files_* tool removes: SB-088 SB-100 SB-102 SB-103
+        not for Linux: SB-137 SB-139 SB-141 SB-142 SB-144 SB-146 SB-147 SB-148
+        searches come later: SB-097 SB-114 SB-116 SB-118 SB-119
+        the switches of the outside come with the family `file`: SB-090 SB-091
+        uploads and exports come with the host: SB-131 SB-132 SB-134 SB-136
+        "),
     }
 }
 

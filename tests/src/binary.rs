@@ -1,5 +1,6 @@
 //! The binary under test, built once.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -9,7 +10,7 @@ use std::time::SystemTime;
 const SOURCES: [&str; 4] = ["fs-core", "fs-sandbox", "fs-edit", "tool-server"];
 
 /// Returns the path of `tool-server`, beside this test's own binary; builds it when it is missing
-/// or older than its sources.
+/// or older than its sources. Every user can start it.
 pub fn tool_server() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
@@ -17,8 +18,37 @@ pub fn tool_server() -> &'static Path {
         if is_stale(&path) {
             build();
         }
-        path
+        if is_reachable(&path) {
+            path
+        } else {
+            copy(&path)
+        }
     })
+}
+
+/// Whether every user can come to the file: a checkout may lie in a private home.
+fn is_reachable(path: &Path) -> bool {
+    let open = |dir: &Path| dir.metadata().is_ok_and(|meta| meta.mode() & 0o001 != 0);
+    path.ancestors().all(open)
+}
+
+/// Returns the path of a copy in the folder for temporary files, made once per build.
+fn copy(path: &Path) -> PathBuf {
+    let built = path
+        .metadata()
+        .and_then(|meta| meta.modified())
+        .expect("the binary");
+    let stamp = built
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("a time")
+        .as_nanos();
+    let copy = std::env::temp_dir().join(format!("postern-tool-server-{stamp}"));
+    if !copy.exists() {
+        let part = copy.with_extension(std::process::id().to_string());
+        std::fs::copy(path, &part).expect("a copy of the binary");
+        std::fs::rename(&part, &copy).expect("its name");
+    }
+    copy
 }
 
 /// The folder of the build profile: this binary lies in its `deps`.

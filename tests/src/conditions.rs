@@ -36,6 +36,8 @@ impl Conditions {
     /// Does the work in a thread of its own under these conditions; processes that it starts are
     /// under them too.
     pub fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
+        // Built before the thread has lost the rights for it.
+        crate::binary::tool_server();
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 self.enter();

@@ -249,6 +249,7 @@ fn written_done(written: &Written) -> Done {
     let facts = json!({
         "version": written.version.as_str(),
         "size": written.size,
+        "encoding": written.format.map(|format| format.encoding.name()),
         "parted_links": written.parted_links,
         "change": format!("{:?}", written.change).to_lowercase(),
     });
