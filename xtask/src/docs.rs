@@ -13,16 +13,16 @@ use crate::tree::{Breach, Tree};
 
 const ERRORS: &str = "docs/errors.md";
 const TOOLS: &str = "docs/tools.md";
-/// Where the codes and their texts are.
-const SOURCE: &str = "crates/fs-core/src/error.rs";
+/// Where the codes and their texts are: in the file of fs-core that holds this.
+const ENUM: &str = "pub enum Problem {";
 
 /// Writes both pages.
 ///
 /// # Errors
 /// Fails when the code cannot be read or the server's tools cannot be listed.
 pub(crate) fn write() -> Result<()> {
-    let source = fs::read_to_string(shell::root().join(SOURCE))?;
-    put(ERRORS, &errors::page(&source)?)?;
+    let tree = Tree::of_project()?;
+    put(ERRORS, &errors::page(source(&tree))?)?;
     put(TOOLS, &tools::page(&listed_tools()?)?)
 }
 
@@ -41,12 +41,12 @@ pub(crate) fn check() -> Result<()> {
 
 /// Compares the page of errors with the source it is made from.
 pub(crate) fn check_text(tree: &Tree) -> Vec<Breach> {
-    let text = |path: &str| tree.files.get(path).map_or("", String::as_str);
-    let (source, have) = (text(SOURCE), text(ERRORS));
+    let have = tree.files.get(ERRORS).map_or("", String::as_str);
+    let source = source(tree);
     let (codes, wanted) = match (errors::codes(source), errors::page(source)) {
         (Ok(codes), Ok(page)) => (codes, page),
         (Err(error), _) | (_, Err(error)) => {
-            return vec![Breach::new(SOURCE, 0, error.to_string())];
+            return vec![Breach::new(ERRORS, 0, format!("cannot be made: {error}"))];
         }
     };
     let explained = |code: &String| have.contains(&format!("| `{code}` |"));
@@ -58,6 +58,15 @@ pub(crate) fn check_text(tree: &Tree) -> Vec<Breach> {
         breaches.push(Breach::new(ERRORS, 0, "is old; run `cargo xtask docs`"));
     }
     breaches
+}
+
+fn source(tree: &Tree) -> &str {
+    let core = tree
+        .files
+        .iter()
+        .filter(|(path, _)| path.starts_with("crates/fs-core/src/"));
+    let mut texts = core.map(|(_, text)| text.as_str());
+    texts.find(|text| text.contains(ENUM)).unwrap_or_default()
 }
 
 /// Compares the page of tools with what the server lists.

@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 const HEAD: &str = "\
 # Error codes
 
-Made from `crates/fs-core/src/error.rs` by `cargo xtask docs`; change it there.
+Made by `cargo xtask docs` from `Problem` and `ErrorKind` in `crates/fs-core`; change it there.
 
 Every failure is an object `{code, message, path?, hint?, …}`; the fields of a code are listed with it.
 A code never changes its meaning. `path` is always the path as the caller wrote it, and no text holds another one.

@@ -48,9 +48,12 @@ fn section(page: &mut String, tool: &Value) -> Result<()> {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    for (name, property) in properties {
+    let is_required = |name: &String| required.contains(&name.as_str());
+    let (first, rest): (Vec<_>, Vec<_>) =
+        properties.iter().partition(|(name, _)| is_required(name));
+    for (name, property) in first.into_iter().chain(rest) {
         let default = match property.get("default") {
-            _ if required.contains(&name.as_str()) => "required".to_owned(),
+            _ if is_required(name) => "required".to_owned(),
             Some(value) => format!("`{value}`"),
             None => String::new(),
         };
