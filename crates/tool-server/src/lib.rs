@@ -43,4 +43,4 @@ mod toolbox;
 
 pub use error::ToolError;
 pub use output::ToolOutput;
-pub use toolbox::{Call, CallError, Effect, Settings, ToolSet, ToolSpec, Toolbox};
+pub use toolbox::{Call, CallError, Checked, Effect, Settings, ToolSet, ToolSpec, Toolbox};

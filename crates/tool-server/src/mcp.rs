@@ -1,7 +1,7 @@
 //! The toolbox as an MCP server.
 
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use fs_core::Cancel;
 use rmcp::model::{
@@ -12,7 +12,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Map, Value};
-use tool_server::{Call, CallError, Effect, ToolError, ToolOutput, ToolSpec, Toolbox};
+use tool_server::{Call, CallError, Checked, Effect, ToolError, ToolOutput, ToolSpec, Toolbox};
 
 use crate::failure::Failure;
 use crate::instructions::instructions;
@@ -27,6 +27,11 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 /// How long they may take to stop when nobody reads their answers any more.
 const UNHEARD: Duration = Duration::from_secs(5);
 
+/// A short call that takes longer than this waits for a file system.
+const SLOW: Duration = Duration::from_millis(100);
+/// How long calls are then run elsewhere only.
+const DISTRUST: Duration = Duration::from_secs(60);
+
 /// Whether a success carries its facts as structured content too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Structured {
@@ -40,6 +45,8 @@ struct Server {
     toolbox: Arc<Toolbox>,
     structured: Structured,
     info: ServerConfig,
+    /// Until when no call is run where the messages are read.
+    distrusted: Mutex<Option<Instant>>,
 }
 
 /// Serves the toolbox over standard input and output until one of them ends or a signal comes.
@@ -86,7 +93,45 @@ impl Server {
             toolbox: Arc::new(toolbox),
             structured,
             info,
+            distrusted: Mutex::default(),
         }
+    }
+}
+
+impl Server {
+    /// Runs a call in another thread.
+    async fn run(
+        &self,
+        checked: Checked,
+        cancel: &Cancel,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Result<ToolOutput, ToolError>, ErrorData> {
+        let toolbox = Arc::clone(&self.toolbox);
+        let mut work = tokio::task::spawn_blocking(move || toolbox.run(checked));
+        let done = tokio::select! {
+            done = &mut work => done,
+            () = context.ct.cancelled() => {
+                cancel.cancel();
+                work.await
+            }
+        };
+        done.map_err(|_| ErrorData::internal_error("the call was lost", None))
+    }
+
+    /// Runs a short call here and now: waking another thread would take longer. A file system that
+    /// makes it wait is not trusted so far for a while.
+    fn run_short(&self, checked: &Checked) -> Option<Result<ToolOutput, ToolError>> {
+        let began = Instant::now();
+        let mut distrusted = self
+            .distrusted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if distrusted.is_some_and(|until| began < until) {
+            return None;
+        }
+        let done = self.toolbox.run_short(checked);
+        *distrusted = (began.elapsed() > SLOW).then(|| began + DISTRUST);
+        done
     }
 }
 
@@ -111,26 +156,21 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let cancel = Cancel::default();
         let call = Call::stopped_by(cancel.clone());
-        let toolbox = Arc::clone(&self.toolbox);
-        let mut work = tokio::task::spawn_blocking(move || {
-            let arguments = request.arguments.unwrap_or_default();
-            toolbox.call(&request.name, arguments, &call)
-        });
-        let done = tokio::select! {
-            done = &mut work => done,
-            () = context.ct.cancelled() => {
-                cancel.cancel();
-                work.await
+        let arguments = request.arguments.unwrap_or_default();
+        let done = match self.toolbox.check(&request.name, arguments, call) {
+            Ok(checked) => match self.run_short(&checked) {
+                Some(done) => done,
+                None => self.run(checked, &cancel, &context).await?,
+            },
+            Err(CallError::Failed(error)) => Err(error),
+            Err(error @ CallError::UnknownTool(_)) => {
+                return Err(ErrorData::invalid_params(error.to_string(), None));
             }
         };
-        match done {
-            Ok(Ok(output)) => Ok(success(output, self.structured).into()),
-            Ok(Err(CallError::Failed(error))) => Ok(failure(&error).into()),
-            Ok(Err(error @ CallError::UnknownTool(_))) => {
-                Err(ErrorData::invalid_params(error.to_string(), None))
-            }
-            Err(_stopped) => Err(ErrorData::internal_error("the call was lost", None)),
-        }
+        Ok(match done {
+            Ok(output) => success(output, self.structured).into(),
+            Err(error) => failure(&error).into(),
+        })
     }
 }
 

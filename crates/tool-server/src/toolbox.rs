@@ -81,7 +81,21 @@ pub struct ToolSpec {
     /// The facts that its answers carry: name and JSON type.
     pub facts: &'static [(&'static str, &'static str)],
     pub(crate) sets: &'static [ToolSet],
-    pub(crate) run: fn(&Toolbox, &mut Args, &Call) -> Result<ToolOutput, ToolError>,
+    pub(crate) run: Run,
+    pub(crate) run_short: Option<RunShort>,
+}
+
+/// What a tool does.
+pub(crate) type Run = fn(&Toolbox, &mut Args, &Call) -> Result<ToolOutput, ToolError>;
+/// The same where that is sure to be short, else nothing.
+pub(crate) type RunShort = fn(&Toolbox, &Args, &Call) -> Option<Result<ToolOutput, ToolError>>;
+
+/// A call whose tool is there and whose arguments fit.
+#[derive(Debug)]
+pub struct Checked {
+    spec: &'static ToolSpec,
+    args: Args,
+    call: Call,
 }
 
 /// What a tool does to files.
@@ -154,6 +168,20 @@ impl Toolbox {
         arguments: Map<String, Value>,
         call: &Call,
     ) -> Result<ToolOutput, CallError> {
+        let checked = self.check(name, arguments, call.clone())?;
+        Ok(self.run(checked)?)
+    }
+
+    /// Checks a call; reads and changes nothing.
+    ///
+    /// # Errors
+    /// As [`Toolbox::call`]; of the tool's own errors `invalid_argument` only.
+    pub fn check(
+        &self,
+        name: &str,
+        arguments: Map<String, Value>,
+        call: Call,
+    ) -> Result<Checked, CallError> {
         let Some(spec) = self.settings.set.specs().find(|spec| spec.name == name) else {
             return Err(CallError::UnknownTool(
                 self.specs().map(|spec| spec.name).collect(),
@@ -162,8 +190,23 @@ impl Toolbox {
         if let Some(reason) = self.settings.takes_away(spec) {
             return Err(ToolError::new(ErrorKind::DeniedByPolicy, reason).into());
         }
-        let mut args = Args::check(spec.name, spec.params, arguments)?;
-        Ok((spec.run)(self, &mut args, call)?)
+        let args = Args::check(spec.name, spec.params, arguments)?;
+        Ok(Checked { spec, args, call })
+    }
+
+    /// Does what a checked call asks for.
+    ///
+    /// # Errors
+    /// The tool's own.
+    pub fn run(&self, mut checked: Checked) -> Result<ToolOutput, ToolError> {
+        (checked.spec.run)(self, &mut checked.args, &checked.call)
+    }
+
+    /// Does what a checked call asks for if that takes less time than to wake another thread, as
+    /// the read of a small file does; answers `None` when it may take longer.
+    pub fn run_short(&self, checked: &Checked) -> Option<Result<ToolOutput, ToolError>> {
+        let run_short = checked.spec.run_short?;
+        run_short(self, &checked.args, &checked.call)
     }
 }
 

@@ -36,6 +36,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
     run,
+    run_short: None,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {

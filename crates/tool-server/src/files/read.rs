@@ -1,6 +1,6 @@
 //! `files_read`: a window of a file as exact text.
 
-use fs_core::{ErrorKind, LineRange, ReadOptions, Window, one_line};
+use fs_core::{ErrorKind, LineRange, ReadOptions, Window, one_line, read_window};
 
 use crate::error::ToolError;
 use crate::files::{ENCODING, encoding};
@@ -19,6 +19,8 @@ const DEFAULT_BYTES: u64 = 64 * 1024;
 const MAX_BYTES: u64 = 1024 * 1024;
 /// Characters of a line, unless the call reads inside one.
 const LINE_CHARS: u64 = 2_000;
+/// A file of this many bytes is read in less time than it takes to wake another thread.
+const SHORT_BYTES: u64 = 64 * 1024;
 /// Cut lines that are named one by one.
 const NAMED_CUTS: usize = 5;
 
@@ -60,11 +62,33 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
     run,
+    run_short: Some(run_short),
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
     let path = args.text("path").unwrap_or_default();
-    let options = ReadOptions {
+    let options = options(toolbox, args, call)?;
+    let window = toolbox.workspace().read(path, &options);
+    finish(window, &options, args)
+}
+
+/// Reads a small file; answers nothing when the file is large, or when `run` is to say what is
+/// wrong with the path.
+fn run_short(toolbox: &Toolbox, args: &Args, call: &Call) -> Option<Result<ToolOutput, ToolError>> {
+    let path = args.text("path").unwrap_or_default();
+    let opened = toolbox.workspace().open(path).ok()?;
+    if opened.size > SHORT_BYTES {
+        return None;
+    }
+    let options = options(toolbox, args, call);
+    Some(options.and_then(|options| {
+        let window = read_window(&opened.file, &options, None);
+        finish(window, &options, args)
+    }))
+}
+
+fn options(toolbox: &Toolbox, args: &Args, call: &Call) -> Result<ReadOptions, ToolError> {
+    Ok(ReadOptions {
         range: range(args)?,
         encoding: encoding(args)?,
         fallback: toolbox.settings().fallback,
@@ -78,13 +102,18 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         max_file_bytes: None,
         number_lines: false,
         cancel: call.cancel.clone(),
-    };
-    let window = toolbox
-        .workspace()
-        .read(path, &options)
-        .map_err(|error| explain(error.into(), path))?;
+    })
+}
+
+fn finish(
+    window: fs_core::Result<Window>,
+    options: &ReadOptions,
+    args: &Args,
+) -> Result<ToolOutput, ToolError> {
+    let path = args.text("path").unwrap_or_default();
+    let window = window.map_err(|error| explain(error, path))?;
     refuse_past_end(&window, options.range, path)?;
-    Ok(render(window, &options, args))
+    Ok(render(window, options, args))
 }
 
 /// Returns the lines that the call asks for, at most as many as it may have.
@@ -112,11 +141,12 @@ fn is_limited(args: &Args) -> bool {
     args.positive("limit").is_some() || args.positive("tail").is_some()
 }
 
-fn explain(error: ToolError, path: &str) -> ToolError {
+fn explain(error: fs_core::Error, path: &str) -> ToolError {
+    let error = ToolError::from(error.at(path));
     if error.code() == ErrorKind::IsADirectory.code() {
-        return error.hinting("use files_ls to list a directory").at(path);
+        return error.hinting("use files_ls to list a directory");
     }
-    error.at(path)
+    error
 }
 
 fn refuse_past_end(window: &Window, range: LineRange, path: &str) -> Result<(), ToolError> {

@@ -1,7 +1,6 @@
 use std::fs;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::time::Instant;
 
 use fs_sandbox::{Rights, Workspace};
 use serde_json::json;
