@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tests::conditions::is_root;
 use tests::corpus::{cases, text, texts};
 use tests::setup::tmpfs;
 use tests::{Answer, CANARY, Conditions, FrontEnd, Op, Root, Settings, Tree, World};
@@ -65,7 +66,7 @@ fn conditions(case: &Value) -> Conditions {
     let needs = |what: &str| requires.iter().any(|need| need == what);
     Conditions {
         nobody: needs("non_root"),
-        own_mounts: needs("mount") || is_race(case),
+        own_mounts: needs("mount") || needs("root") || (is_race(case) && is_root()),
         ..Conditions::default()
     }
 }
@@ -77,7 +78,7 @@ fn is_race(case: &Value) -> bool {
 fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
     let world = World::bare();
     conditions.run(|| {
-        if is_race(case) {
+        if is_race(case) && is_root() {
             tmpfs(world.base(), 64 << 20);
         }
         let steps = case["setup"].as_array().unwrap();

@@ -1,6 +1,7 @@
 //! What a thread, and the processes that it starts, can be put under.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -16,7 +17,7 @@ const NOBODY: u32 = 65534;
 pub struct Conditions {
     /// Whether `openat2` is there.
     pub openat2: Openat2,
-    /// Whether it runs as the user `nobody`; takes root.
+    /// Whether it runs as a user who is not root: as `nobody` where it is.
     pub nobody: bool,
     /// Whether it has a table of mounts of its own, which goes with it; takes root.
     pub own_mounts: bool,
@@ -33,6 +34,11 @@ pub enum Openat2 {
 }
 
 impl Conditions {
+    /// Returns whether this process can make them; who is not root has no mounts of its own.
+    pub fn are_possible(self) -> bool {
+        is_root() || !self.own_mounts
+    }
+
     /// Does the work in a thread of its own under these conditions; processes that it starts are
     /// under them too.
     pub fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
@@ -53,7 +59,7 @@ impl Conditions {
         if self.own_mounts {
             own_mounts();
         }
-        if self.nobody {
+        if self.nobody && is_root() {
             become_nobody();
         }
         if self.openat2 == Openat2::Blocked {
@@ -65,6 +71,20 @@ impl Conditions {
 /// Returns whether this process may change users and mount.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+/// Says that something cannot be tested here for want of `what`, also to the list of skipped tests
+/// that `cargo xtask test` counts.
+pub fn skip(what: &str) {
+    eprintln!("skipped: {what}");
+    if let Some(list) = std::env::var_os("POSTERN_SKIPS") {
+        let mut list = std::fs::OpenOptions::new()
+            .append(true)
+            .open(list)
+            .expect("the list");
+        let test = std::thread::current();
+        writeln!(list, "{}: {what}", test.name().unwrap_or("a test")).expect("a line");
+    }
 }
 
 /// Returns what a bare `openat2` of `/` says now.
