@@ -33,14 +33,16 @@ pub(crate) fn equal_as_tokens(left: &str, right: &str, eol: EolMode) -> bool {
 
 /// Returns `bytes` of an ASCII-compatible encoding in collapsed form; owned ones are not copied.
 pub(crate) fn collapse_bytes(bytes: Cow<'_, [u8]>) -> Vec<u8> {
+    let finder = memmem::Finder::new(b"\r\n");
     let mut collapsed = bytes.into_owned();
-    collapsed.dedup_by(|next, last| {
-        let is_break = *last == b'\r' && *next == b'\n';
-        if is_break {
-            *last = b'\n';
-        }
-        is_break
-    });
+    let (mut read, mut written) = (0, 0);
+    while let Some(line) = collapsed.get(read..).and_then(|rest| finder.find(rest)) {
+        collapsed.copy_within(read..read + line, written);
+        written += line;
+        read += line + 1;
+    }
+    collapsed.copy_within(read.., written);
+    collapsed.truncate(collapsed.len() - (read - written));
     collapsed
 }
 
@@ -85,3 +87,6 @@ pub(crate) fn common_suffix(old: &[u8], new: &[u8]) -> usize {
 fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
+
+#[cfg(test)]
+mod tests;

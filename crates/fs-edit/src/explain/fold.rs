@@ -102,17 +102,42 @@ fn character_edge(bytes: &[u8], at: usize) -> usize {
 }
 
 fn fold_line(line: &[u8], folded: &mut Vec<u8>) {
-    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
-    if line.is_ascii() {
-        let kept = line.iter().filter(|byte| !is_blank(byte));
+    if is_bare(line) {
+        let kept = line
+            .iter()
+            .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
         return folded.extend(kept.map(u8::to_ascii_lowercase));
     }
     let line = String::from_utf8_lossy(line);
+    if line.chars().any(may_compose) {
+        fold_characters(line.nfc(), folded);
+    } else {
+        fold_characters(line.chars(), folded);
+    }
+}
+
+fn fold_characters(characters: impl Iterator<Item = char>, folded: &mut Vec<u8>) {
     let mut buffer = [0; 4];
-    let characters = line.nfc().filter_map(fold).flat_map(char::to_lowercase);
+    let characters = characters.filter_map(fold).flat_map(char::to_lowercase);
     for character in characters.filter(|c| !matches!(c, ' ' | '\t' | '\r')) {
         folded.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes());
     }
+}
+
+/// Returns whether a line can be folded byte by byte: it holds ASCII and the common characters of
+/// CJK texts, which have neither case nor look-alikes.
+fn is_bare(line: &[u8]) -> bool {
+    let is_bare =
+        |character: char| character.is_ascii() || ('\u{3001}'..='\u{9fff}').contains(&character);
+    line.is_ascii() || str::from_utf8(line).is_ok_and(|line| line.chars().all(is_bare))
+}
+
+/// Returns whether NFC may change a text for this character; most texts hold none, and need no
+/// costly look.
+fn may_compose(character: char) -> bool {
+    let stable = matches!(character, ..'\u{300}' | '\u{2000}'..='\u{3098}' | '\u{309b}'..='\u{d7ff}')
+        || matches!(character, '\u{ff00}'..='\u{ffef}');
+    !stable
 }
 
 /// Returns the ASCII character that one looks like, `None` for one that is not seen at all, and

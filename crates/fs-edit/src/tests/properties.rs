@@ -387,9 +387,12 @@ proptest! {
 
     #[test]
     fn a_diff_is_what_changed(text in any_text(40), recipes in proptest::collection::vec(recipe(), 1..4)) {
+        // Breaks of one style: what the diff does about two is told by its own tests.
+        let text = text.replace('\r', "");
+        let recipes: Vec<Recipe> = recipes.into_iter()
+            .map(|it| Recipe { new: it.new.replace('\r', ""), ..it }).collect();
         let edits = edits(&text, &recipes, EolMode::Exact);
-        prop_assume!(!edits.is_empty() && !text.contains('\r'));
-        prop_assume!(edits.iter().all(|edit| !edit.new.contains('\r')));
+        prop_assume!(!edits.is_empty());
         let Ok(plan) = plan(text.as_bytes(), &request(edits, EolMode::Exact)) else { return Ok(()) };
         let result = String::from_utf8(plan.patch().apply(text.as_bytes())).unwrap();
         let diff = plan.diff(text.as_bytes(), "f", &crate::DiffOptions::default());
