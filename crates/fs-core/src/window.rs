@@ -6,6 +6,7 @@ mod read;
 mod sample;
 mod scan;
 mod source;
+mod stripes;
 mod survey;
 
 use cap_std::fs::File;

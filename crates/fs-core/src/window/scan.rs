@@ -1,16 +1,10 @@
 //! Lines found by counting line feeds in blocks, never by decoding.
 
-use std::ops::Range;
-use std::thread;
-
-use cap_std::fs::File;
-
-use super::source::{Block, Origin, Source, read_full};
-use crate::cancel::Cancel;
+use super::source::{Origin, Source};
+use super::stripes::{Goal, Stripes};
 use crate::error::Result;
 use crate::index::LineCounts;
 use crate::newline::Unit;
-use crate::problem::Problem;
 
 /// A source with the number of line feeds in each block, as far as they have been counted.
 pub(crate) struct Scan<'s, 'a> {
@@ -79,8 +73,12 @@ impl<'s, 'a> Scan<'s, 'a> {
     /// Returns the number of the line that begins at `offset`, counted from 1.
     pub(crate) fn line_at(&mut self, offset: u64) -> Result<u64> {
         let block = usize::try_from(offset / self.step()).unwrap_or(usize::MAX);
+        let goal = Goal {
+            feeds: u64::MAX,
+            blocks: block,
+        };
         while self.counts.blocks() < block && !self.is_complete() {
-            self.count_on()?;
+            self.count_on(goal)?;
         }
         let start = block as u64 * self.step();
         let len = usize::try_from(offset.saturating_sub(start)).unwrap_or(usize::MAX);
@@ -130,79 +128,35 @@ impl<'s, 'a> Scan<'s, 'a> {
             if self.is_complete() {
                 return Ok(None);
             }
-            self.count_on()?;
+            self.count_on(Goal {
+                feeds: feed,
+                blocks: usize::MAX,
+            })?;
         }
     }
 
-    /// Counts the next block, or the next stripes by two threads.
-    fn count_on(&mut self) -> Result<()> {
+    /// Counts the next block; of a large file, blocks until the goal is reached, by two threads.
+    fn count_on(&mut self, goal: Goal) -> Result<()> {
         let sizes = self.source.sizes();
         let start = self.counted_bytes();
-        let left = self.source.len() - start;
         if let Origin::File(file) = self.source.origin()
             && self.source.len() >= sizes.shared
-            && left >= 2 * sizes.stripe
+            && self.source.len() - start >= sizes.alone
             && self.scanned_alone >= sizes.alone
         {
-            return self.count_shared(file, start);
+            let stripes = Stripes {
+                file,
+                unit: self.unit,
+                sizes,
+                len: self.source.len(),
+                cancel: self.source.cancel(),
+                goal,
+            };
+            return stripes.count(start, &mut self.counts);
         }
-        let bytes = self.source.at(start, self.source.sizes().block)?;
+        let bytes = self.source.at(start, sizes.block)?;
         self.counts.push(self.unit.count(bytes));
         self.scanned_alone += self.step();
         Ok(())
     }
-
-    fn count_shared(&mut self, file: &File, start: u64) -> Result<()> {
-        let stripe = Stripe {
-            file,
-            unit: self.unit,
-            block_bytes: self.source.sizes().block,
-            cancel: self.source.cancel(),
-        };
-        let stripe_bytes = self.source.sizes().stripe;
-        let middle = start + stripe_bytes;
-        let (first, second) = (start..middle, middle..middle + stripe_bytes);
-        let (first, second) = thread::scope(|scope| {
-            let there = thread::Builder::new().spawn_scoped(scope, || stripe.count(second.clone()));
-            let here = stripe.count(first);
-            let there = match there {
-                Ok(thread) => thread.join().unwrap_or_else(|_| Err(thread_lost())),
-                Err(_) => stripe.count(second.clone()),
-            };
-            (here, there)
-        });
-        for count in first?.into_iter().chain(second?) {
-            self.counts.push(count);
-        }
-        Ok(())
-    }
-}
-
-/// What a thread needs to count a part of a file.
-struct Stripe<'a> {
-    file: &'a File,
-    unit: Unit,
-    block_bytes: usize,
-    cancel: &'a Cancel,
-}
-
-impl Stripe<'_> {
-    fn count(&self, range: Range<u64>) -> Result<Vec<u64>> {
-        let mut block = Block::default();
-        block.grow(self.block_bytes);
-        let buffer = block.bytes_mut();
-        let buffer = buffer.get_mut(..self.block_bytes).unwrap_or_default();
-        range
-            .step_by(self.block_bytes)
-            .map(|offset| {
-                self.cancel.check()?;
-                let read = read_full(self.file, offset, buffer)?;
-                Ok(self.unit.count(buffer.get(..read).unwrap_or_default()))
-            })
-            .collect()
-    }
-}
-
-fn thread_lost() -> crate::Error {
-    Problem::from(std::io::Error::from(std::io::ErrorKind::Other)).into()
 }

@@ -25,7 +25,7 @@ pub(crate) struct Sizes {
     pub(crate) shared: u64,
     /// after one has scanned so much: most windows begin near the start.
     pub(crate) alone: u64,
-    /// How much a thread counts before it is seen whether the line is found; whole blocks.
+    /// How much a thread takes at a time; whole blocks.
     pub(crate) stripe: u64,
 }
 
@@ -56,7 +56,7 @@ impl Sizes {
         end: 64 * 1024,
         shared: 64 * 1024 * 1024,
         alone: 2 * 1024 * 1024,
-        stripe: 8 * 1024 * 1024,
+        stripe: 1024 * 1024,
     };
 }
 
