@@ -20,19 +20,19 @@ mod pieces;
 mod swap;
 mod temp;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::ffi::OsStr;
 
 use cap_std::fs::{Dir, File};
 use fs_core::{Cancel, Patch, Problem, Result};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Access, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 pub(crate) use old_file::OldFile;
 
 use crate::write::{Backup, Durability, HardLinks};
-use old_file::Snapshot;
+use old_file::{Snapshot, gone_is_conflict};
 use temp::Temp;
 
 /// The mode that the umask narrows when a file is created.
@@ -91,6 +91,22 @@ impl Target<'_> {
     /// `io`.
     pub(crate) fn dir_id(self) -> Result<(u64, u64)> {
         Ok(Snapshot::of(self.dir)?.id())
+    }
+
+    /// Checks that the file itself may be written; an exchange would only need the directory.
+    ///
+    /// # Errors
+    /// `permission_denied`, also for an immutable file and a read-only file system; `conflict` when
+    /// nothing has the name any more.
+    pub(crate) fn check_writable(self) -> Result<()> {
+        let own = AtFlags::EACCESS;
+        let ask = |flags| rustix::fs::accessat(self.dir, self.name, Access::WRITE_OK, flags);
+        let answer = match ask(own | AtFlags::SYMLINK_NOFOLLOW) {
+            // Before Linux 5.8.
+            Err(Errno::NOSYS | Errno::INVAL) => ask(own),
+            answer => answer,
+        };
+        answer.map_err(gone_is_conflict)
     }
 }
 

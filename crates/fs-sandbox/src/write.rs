@@ -191,9 +191,11 @@ impl Workspace {
     ///     .build()?;
     /// let written = workspace.write("notes/today.md", "one\n", &WriteOptions::default())?;
     /// assert_eq!(written.size, 4);
-    /// let mode = WriteMode::Append;
-    /// let written = workspace.write("notes/today.md", "two\n", &WriteOptions { mode, ..Default::default() })?;
-    /// assert_eq!(written.size, 8);
+    /// let options = WriteOptions {
+    ///     mode: WriteMode::Append,
+    ///     ..WriteOptions::default()
+    /// };
+    /// assert_eq!(workspace.write("notes/today.md", "two\n", &options)?.size, 8);
     /// # Ok::<(), fs_core::Error>(())
     /// ```
     ///
@@ -237,20 +239,35 @@ impl Workspace {
 
     fn write_once(&self, path: &str, text: &str, options: &WriteOptions) -> Result<Written> {
         let place = self.place_to_write(path, text, options)?;
-        if options.mode == WriteMode::CreateNew && place.found.is_some() {
-            return Err(Problem::AlreadyExists.into());
+        if options.mode == WriteMode::CreateNew {
+            return self.create_new(place, text, options);
         }
         let held = Held::of(self, place, &options.update)?;
         if held.is_file() {
             return held.write(text, options);
         }
         check_new(options)?;
-        held.create(text::new_file(text, options)?)
-            .map_err(|error| match (error.kind(), options.mode) {
-                (ErrorKind::AlreadyExists, WriteMode::CreateNew) => error,
-                (ErrorKind::AlreadyExists, _) => Problem::Conflict.into(),
-                _ => error,
-            })
+        let created = held.create(&text::new_file(text, options)?);
+        created.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => Problem::Conflict.into(),
+            _ => error,
+        })
+    }
+
+    fn create_new(&self, place: Place, text: &str, options: &WriteOptions) -> Result<Written> {
+        if place.found.is_some() {
+            return Err(Problem::AlreadyExists.into());
+        }
+        check_new(options)?;
+        let composed = text::new_file(text, options)?;
+        match Held::of(self, place, &options.update) {
+            Ok(held) if !held.is_file() => held.create(&composed),
+            Err(error) if matches!(error.kind(), ErrorKind::Cancelled | ErrorKind::Io) => {
+                Err(error)
+            }
+            // Something came meanwhile, a link or a directory perhaps.
+            _ => Err(Problem::AlreadyExists.into()),
+        }
     }
 
     /// Returns where to write; makes the directories above only when the text can be written.
@@ -283,8 +300,17 @@ impl Workspace {
         plan: impl FnOnce(&Source) -> Result<(Patch, T)>,
     ) -> Result<(Written, T)> {
         let need = needed(Operation::Update, OpenFlags::NONE);
-        let place = self.locate(path, need, Follow::Last)?;
-        Held::of(self, place, options)?.update(plan)
+        let mut tries = TRIES;
+        let held = loop {
+            tries -= 1;
+            let place = self.locate(path, need, Follow::Last)?;
+            match Held::of(self, place, options) {
+                // A link has the name by now: it is resolved again.
+                Err(error) if error.kind() == ErrorKind::Conflict && tries > 0 => pause(tries),
+                held => break held?,
+            }
+        };
+        held.update(plan)
     }
 }
 

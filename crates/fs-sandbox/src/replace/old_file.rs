@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use cap_std::fs::{Dir, File};
 use fs_core::{Problem, Result};
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
 use super::{Target, conflict};
@@ -74,9 +74,10 @@ impl OldFile {
     /// `conflict` when its content, owner or mode is another.
     pub(super) fn unchanged_snapshot(&self) -> Result<Snapshot> {
         let now = Snapshot::of(&self.file)?;
-        match self.snapshot.has_content_of(&now) {
-            true => Ok(now),
-            false => conflict(),
+        if self.snapshot.has_content_of(&now) {
+            Ok(now)
+        } else {
+            conflict()
         }
     }
 
@@ -90,21 +91,6 @@ impl OldFile {
             return Err(Problem::HardLink { links }.into());
         }
         Ok(())
-    }
-
-    /// Checks that the file itself may be written; an exchange would only need the directory.
-    ///
-    /// # Errors
-    /// `permission_denied`, also for an immutable file and a read-only file system.
-    pub(crate) fn check_writable(&self, target: Target<'_>) -> Result<()> {
-        let own = AtFlags::EACCESS;
-        let ask = |flags| rustix::fs::accessat(target.dir, target.name, Access::WRITE_OK, flags);
-        let answer = match ask(own | AtFlags::SYMLINK_NOFOLLOW) {
-            // Before Linux 5.8.
-            Err(Errno::NOSYS | Errno::INVAL) => ask(own),
-            answer => answer,
-        };
-        Ok(answer.map_err(gone_is_conflict)?)
     }
 
     /// Returns whether `found` is this file with the content that it had when it was opened.
@@ -205,7 +191,7 @@ impl Snapshot {
 }
 
 /// What the name was is gone, or a link by now: somebody else was faster.
-fn gone_is_conflict(errno: Errno) -> fs_core::Error {
+pub(super) fn gone_is_conflict(errno: Errno) -> fs_core::Error {
     match errno {
         Errno::NOENT | Errno::LOOP => Problem::Conflict.into(),
         errno => errno.into(),

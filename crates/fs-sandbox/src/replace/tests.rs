@@ -1,4 +1,4 @@
-pub(super) mod hook;
+pub(crate) mod hook;
 
 mod attributes;
 mod backups;

@@ -14,7 +14,9 @@ use crate::workspace::Workspace;
 /// What is changed in memory is at most this large.
 const LIMIT: u64 = 256 * 1024 * 1024;
 /// What is larger is not loaded where its two ends are enough.
-const SAMPLED_OVER: u64 = 64 * 1024 * 1024;
+const SAMPLED_OVER: u64 = if cfg!(test) { 5 } else { 64 } * 1024 * 1024;
+/// A content hash is made of all bytes, so they have to be there.
+const _: () = assert!(SAMPLED_OVER >= Version::STRONG_BYTES);
 /// How much of each end is looked at then.
 const END: u64 = 64 * 1024;
 /// How often a file is opened again that somebody replaces meanwhile.
@@ -86,10 +88,10 @@ impl<'o> Held<'o> {
     ///
     /// # Errors
     /// `already_exists` when something has it by now, and those of a create.
-    pub(super) fn create(&self, composed: Composed) -> Result<Written> {
+    pub(super) fn create(&self, composed: &Composed) -> Result<Written> {
         let bytes = composed.patch.apply(&[]);
         let replaced = replace::create(target(&self.place), &bytes, self.replacing())?;
-        written(Change::Created, &bytes, composed, replaced)
+        written(Change::Created, &[], composed, replaced)
     }
 
     /// Changes the file as a write does.
@@ -113,7 +115,7 @@ impl<'o> Held<'o> {
             WriteMode::InsertBefore { line } => text::insert(existing, text, line, options)?,
             WriteMode::CreateNew => return Err(Problem::AlreadyExists.into()),
         };
-        self.commit(&content, version, composed)
+        self.commit(&content, version, &composed)
     }
 
     /// Changes the file as `plan` says.
@@ -139,10 +141,10 @@ impl<'o> Held<'o> {
             bytes: source.bytes,
             is_whole: true,
         };
-        Ok((self.commit(&content, source.version, composed)?, value))
+        Ok((self.commit(&content, source.version, &composed)?, value))
     }
 
-    fn commit(&self, content: &Content, version: Version, composed: Composed) -> Result<Written> {
+    fn commit(&self, content: &Content, version: Version, composed: &Composed) -> Result<Written> {
         let old = self.file()?;
         if is_identity(&composed.patch, old, content)? {
             return Ok(Written {
@@ -167,7 +169,7 @@ impl<'o> Held<'o> {
     /// Returns the file, if it may be changed at all.
     fn checked(&self) -> Result<&OldFile> {
         let old = self.file()?;
-        old.check_writable(target(&self.place))?;
+        target(&self.place).check_writable()?;
         old.check_links(self.how.hard_links)?;
         Ok(old)
     }
@@ -242,11 +244,13 @@ fn check_size(size: u64, hint: &'static str) -> Result<()> {
 fn content_for(old: &OldFile, text: &str, options: &WriteOptions) -> Result<Content> {
     let size = old.size();
     let inserts = matches!(options.mode, WriteMode::InsertBefore { .. });
-    if size > SAMPLED_OVER && !inserts && (text.is_ascii() || options.encoding.is_some()) {
-        if let Some(bytes) = ends(old)? {
-            let is_whole = false;
-            return Ok(Content { bytes, is_whole });
-        }
+    let ends_do = !inserts && (text.is_ascii() || options.encoding.is_some());
+    if size > SAMPLED_OVER
+        && ends_do
+        && let Some(bytes) = ends(old)?
+    {
+        let is_whole = false;
+        return Ok(Content { bytes, is_whole });
     }
     check_size(size, "name the file's encoding by `encoding`")?;
     Ok(Content {
@@ -354,13 +358,12 @@ fn new_bytes(patch: &Patch) -> u64 {
 fn written(
     change: Change,
     source: &[u8],
-    composed: Composed,
+    composed: &Composed,
     replaced: Replaced,
 ) -> Result<Written> {
     let size = composed.patch.result_len();
-    let version = match (change, size) {
-        (Change::Created, 0..=Version::STRONG_BYTES) => Version::of_bytes(source),
-        (_, 0..=Version::STRONG_BYTES) => Version::of_bytes(&composed.patch.apply(source)),
+    let version = match size {
+        0..=Version::STRONG_BYTES => Version::of_bytes(&composed.patch.apply(source)),
         _ => Version::of_handle(&replaced.file)?,
     };
     Ok(Written {

@@ -1,1 +1,4 @@
-
+mod files;
+mod text;
+mod together;
+mod versions;

@@ -41,7 +41,7 @@ pub(super) struct Composed {
 /// `unencodable`.
 pub(super) fn new_file(text: &str, options: &WriteOptions) -> Result<Composed> {
     let encoding = options.encoding.unwrap_or(Encoding::UTF_8);
-    whole(text, encoding, encoding.unit_bytes() > 1)
+    whole(text, encoding, Mark::of_new(encoding))
 }
 
 /// Returns what a file holds whose content is replaced.
@@ -58,7 +58,7 @@ pub(super) fn overwrite(
         let found = found?;
         let (encoding, by) = certain(found, existing.size)?;
         let text = in_style_of(existing.bytes, encoding, text, options);
-        return doubtful(whole(&text, encoding, found.bom_bytes > 0), by);
+        return doubtful(whole(&text, encoding, Mark::of(found)), by);
     };
     // The caller decides, whatever is there; what is there only tells the style.
     let found = found
@@ -67,13 +67,14 @@ pub(super) fn overwrite(
     match found {
         Some((found, encoding)) => {
             let text = in_style_of(existing.bytes, encoding, text, options);
-            let bom = match encoding == named {
-                true => found.bom_bytes > 0,
-                false => named.unit_bytes() > 1,
+            let mark = if encoding == named {
+                Mark::of(found)
+            } else {
+                Mark::of_new(named)
             };
-            whole(&text, named, bom)
+            whole(&text, named, mark)
         }
-        None => whole(text, named, named.unit_bytes() > 1),
+        None => whole(text, named, Mark::of_new(named)),
     }
 }
 
@@ -91,10 +92,13 @@ pub(super) fn append(
     }
     let found = detect(existing.bytes, options.encoding, options.fallback)?;
     let spot = Spot::of(found, existing, existing.bytes.len())?;
-    let text = without_bom(text, spot.bom);
-    let text = match options.breaks {
-        Breaks::Keep => restyled(text, spot.eol),
-        Breaks::AsGiven => Cow::Borrowed(text),
+    let text = spot.mark.taken_off(text);
+    // A break after a lone CR is left alone: in another style the two might become one.
+    let keeps = options.breaks == Breaks::Keep && !ends_with_return(existing.bytes, spot.encoding);
+    let text = if keeps {
+        restyled(text, spot.eol)
+    } else {
+        Cow::Borrowed(text)
     };
     spot.insert(existing, existing.size, &text)
 }
@@ -134,7 +138,7 @@ pub(super) fn insert(
         (None, None) => 0,
     };
     let spot = Spot::of(found, existing, found.bom_bytes + offset)?;
-    let text = without_bom(text, spot.bom);
+    let text = spot.mark.taken_off(text);
     let near = [after, before, lines.get(line.saturating_sub(2))];
     let style = spot.style_of(near).unwrap_or(own_style(text));
     let text = restyled(without_final_break(text), style);
@@ -147,13 +151,46 @@ pub(super) fn insert(
     spot.insert(existing, (found.bom_bytes + offset) as u64, &text)
 }
 
+/// Whether the file begins with a byte order mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Absent,
+    Present,
+}
+
+impl Mark {
+    fn of(found: Detected) -> Self {
+        if found.bom_bytes > 0 {
+            Self::Present
+        } else {
+            Self::Absent
+        }
+    }
+
+    fn of_new(encoding: Encoding) -> Self {
+        if encoding.unit_bytes() > 1 {
+            Self::Present
+        } else {
+            Self::Absent
+        }
+    }
+
+    /// Returns the text without the mark that the file has already.
+    fn taken_off(self, text: &str) -> &str {
+        match self {
+            Self::Present => text.strip_prefix(BOM).unwrap_or(text),
+            Self::Absent => text,
+        }
+    }
+}
+
 /// Where text goes into a file, and what it has to be there.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     encoding: Encoding,
     /// `None` in a file of unknown encoding, which takes ASCII only.
     by: Option<EncodingBy>,
-    bom: bool,
+    mark: Mark,
     eol: Eol,
 }
 
@@ -175,7 +212,7 @@ impl Spot {
         Ok(Self {
             encoding,
             by,
-            bom: found.bom_bytes > 0,
+            mark: Mark::of(found),
             eol: Eol::of(existing.bytes, encoding),
         })
     }
@@ -206,7 +243,7 @@ impl Spot {
             text_bytes: new.len() as u64,
             format: self.by.map(|_| TextFormat {
                 encoding: self.encoding,
-                bom: self.bom,
+                bom: self.mark == Mark::Present,
                 eol,
             }),
             patch: Patch::splice(existing.size, [(at..at, new)]),
@@ -247,12 +284,12 @@ impl Spot {
             .min(existing.bytes.len());
         let before = existing.bytes.get(..at).unwrap_or_default();
         // An LF makes one break with a CR before it.
-        let joint = match ends_with_return(before, self.encoding) {
-            true => before.len() - self.encoding.unit_bytes(),
-            false => before.len(),
+        let joint = if ends_with_return(before, self.encoding) {
+            self.encoding.encode("\r").unwrap_or_default()
+        } else {
+            Vec::new()
         };
-        let joint = before.get(joint..).unwrap_or_default();
-        let added = Eol::of(&[joint, new].concat(), self.encoding);
+        let added = Eol::of(&[&joint, new].concat(), self.encoding);
         match (self.eol, added) {
             (eol, Eol::None) | (Eol::None, eol) => eol,
             (one, two) if one == two => one,
@@ -283,14 +320,15 @@ fn doubtful<T>(encoded: Result<T>, by: EncodingBy) -> Result<T> {
     }
 }
 
-fn whole(text: &str, encoding: Encoding, bom: bool) -> Result<Composed> {
+fn whole(text: &str, encoding: Encoding, mark: Mark) -> Result<Composed> {
+    let text = mark.taken_off(text);
     // A U+FEFF that the caller puts first is a mark for whoever reads the file.
     let unicode = encoding == Encoding::UTF_8 || encoding.unit_bytes() > 1;
-    let marked = bom || (unicode && text.starts_with(BOM));
-    let text = encoding.encode(without_bom(text, bom))?;
-    let mut bytes = match bom {
-        true => encoding.encode("\u{FEFF}")?,
-        false => Vec::new(),
+    let marked = mark == Mark::Present || (unicode && text.starts_with(BOM));
+    let text = encoding.encode(text)?;
+    let mut bytes = match mark {
+        Mark::Present => encoding.encode("\u{FEFF}")?,
+        Mark::Absent => Vec::new(),
     };
     bytes.extend_from_slice(&text);
     Ok(Composed {
@@ -325,9 +363,21 @@ fn restyled(text: &str, eol: Eol) -> Cow<'_, str> {
         Eol::CrLf if text.contains('\n') => {
             Cow::Owned(text.replace("\r\n", "\n").replace('\n', "\r\n"))
         }
-        Eol::Lf if text.contains("\r\n") => Cow::Owned(text.replace("\r\n", "\n")),
+        Eol::Lf if text.contains("\r\n") => Cow::Owned(with_lf(text)),
         _ => Cow::Borrowed(text),
     }
+}
+
+/// A CR LF after a CR stays: an LF alone would make one break with that.
+fn with_lf(text: &str) -> String {
+    let mut lf = String::with_capacity(text.len());
+    for line in text.split_inclusive("\r\n") {
+        match line.strip_suffix("\r\n") {
+            Some(line) if !line.ends_with('\r') => lf.extend([line, "\n"]),
+            _ => lf.push_str(line),
+        }
+    }
+    lf
 }
 
 fn break_of(eol: Eol) -> &'static str {
@@ -353,13 +403,6 @@ fn without_final_break(text: &str) -> &str {
 fn ends_with_return(bytes: &[u8], encoding: Encoding) -> bool {
     let mark = encoding.encode("\r").unwrap_or_default();
     !mark.is_empty() && bytes.ends_with(&mark)
-}
-
-fn without_bom(text: &str, has_bom: bool) -> &str {
-    match has_bom {
-        true => text.strip_prefix(BOM).unwrap_or(text),
-        false => text,
-    }
 }
 
 fn no_such_line(line: u64, count: u64) -> fs_core::Error {

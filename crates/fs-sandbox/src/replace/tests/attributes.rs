@@ -16,7 +16,7 @@ fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
     bytes
 }
 
-/// user::rw-, user:1234:rw-, group::r--, mask::`mask`, other::---
+/// `user::rw- user:1234:rw- group::r-- mask::MASK other::---`
 fn letting_in_1234(mask: u16) -> Vec<u8> {
     let none = u32::MAX;
     access_list(&[

@@ -113,24 +113,27 @@ fn a_disk_that_is_full_keeps_the_old_bytes() {
     small.write("f", b"OLD");
     let before = small.state();
     for backup in [Backup::Off, Backup::Single, Backup::Keep] {
-        let outcome = small.job().backup(backup).replace_with(&[b'n'; 204_800]);
+        let outcome = small
+            .job()
+            .backup(backup)
+            .replace_with(&vec![b'n'; 204_800]);
         assert_eq!(code(outcome), "io");
         assert_eq!(small.state(), before);
     }
-    assert_eq!(code(small.job_for("g").create(&[b'n'; 204_800])), "io");
+    assert_eq!(code(small.job_for("g").create(&vec![b'n'; 204_800])), "io");
     assert_eq!(small.state(), before);
     // Half of the disk is free, so the new file fits and the copy of the old one does not.
-    small.write("f", [b'o'; 20_480]);
+    small.write("f", vec![b'o'; 20_480]);
     small.hard_link("f", "other");
     let before = small.state();
     let outcome = small
         .job()
         .backup(Backup::Keep)
-        .replace_with(&[b'n'; 32_768]);
+        .replace_with(&vec![b'n'; 32_768]);
     assert_eq!(code(outcome), "backup_failed");
     assert_eq!(small.state(), before);
     let in_place = small.job().hard_links(HardLinks::InPlace);
-    assert_eq!(code(in_place.replace_with(&[b'n'; 60_000])), "io");
+    assert_eq!(code(in_place.replace_with(&vec![b'n'; 60_000])), "io");
     assert_eq!(small.state(), before);
     drop(small);
     assert!(

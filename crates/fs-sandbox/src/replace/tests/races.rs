@@ -121,7 +121,7 @@ fn a_stranger_gets_its_name_back_even_when_the_new_file_was_removed() {
     let path = scene.path("f");
     let paths = path.clone();
     hook::at(Stage::Checked, move || {
-        fs::write(&paths, "foreign").unwrap()
+        fs::write(&paths, "foreign").unwrap();
     });
     hook::at(Stage::Exchanged, move || fs::remove_file(&path).unwrap());
     assert_eq!(code(scene.replace(b"new")), "conflict");
@@ -197,12 +197,12 @@ fn a_name_that_is_swapped_with_a_link_all_the_time_never_leads_out() {
                 let exchange = RenameFlags::EXCHANGE;
                 rustix::fs::renameat_with(CWD, &file, CWD, &link, exchange).unwrap();
                 // Now and then long enough for a whole replace, mostly not.
-                if swaps.fetch_add(1, Ordering::Relaxed) % 8 == 0 {
-                    thread::sleep(Duration::from_micros(300));
+                if swaps.fetch_add(1, Ordering::Relaxed).is_multiple_of(8) {
+                    thread::sleep(Duration::from_millis(2));
                 }
             }
         });
-        while done < 100 || swaps.load(Ordering::Relaxed) < 1000 {
+        while done < 30 || swaps.load(Ordering::Relaxed) < 1000 {
             match code(scene.replace(b"inside")) {
                 "ok" => done += 1,
                 "conflict" => refused += 1,

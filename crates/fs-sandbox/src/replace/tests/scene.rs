@@ -31,9 +31,8 @@ pub(super) struct Job<'a> {
 impl Scene {
     pub(super) fn empty() -> Self {
         let keeps = tempfile::tempdir().unwrap();
-        let mut scene = Self::at(keeps.path());
-        scene._keeps = Some(keeps);
-        scene
+        let place = keeps.path().to_owned();
+        Self::over(&place, Some(keeps))
     }
 
     pub(super) fn with_file(bytes: &[u8]) -> Self {
@@ -43,10 +42,14 @@ impl Scene {
     }
 
     pub(super) fn at(place: &Path) -> Self {
+        Self::over(place, None)
+    }
+
+    fn over(place: &Path, keeps: Option<tempfile::TempDir>) -> Self {
         Self {
             place: place.to_owned(),
             dir: Dir::open_ambient_dir(place, ambient_authority()).unwrap(),
-            _keeps: None,
+            _keeps: keeps,
         }
     }
 
@@ -191,7 +194,7 @@ impl Job<'_> {
 
     pub(super) fn replace(&self, patch: &Patch) -> Result<Replaced> {
         let old = OldFile::open(self.target())?.unwrap();
-        old.check_writable(self.target())?;
+        self.target().check_writable()?;
         super::super::replace(self.target(), &old, patch, self.options())
     }
 
