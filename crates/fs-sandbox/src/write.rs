@@ -26,7 +26,9 @@ pub enum HardLinks {
     Break,
     /// `hard_link`.
     Refuse,
-    /// The file is rewritten in place, after a backup.
+    /// The file is rewritten in place, so that all names get the new bytes. A backup is always made
+    /// first; where none is asked for it takes a free name, as with [`Backup::Keep`]. Not atomic: a
+    /// failure puts the old bytes back, a crash leaves the backup.
     InPlace,
 }
 
@@ -48,7 +50,7 @@ pub enum Backup {
     /// Nothing.
     #[default]
     Off,
-    /// `NAME.bak`, replaced each time.
+    /// `NAME.bak`, replaced each time; a link of that name is replaced itself, never followed.
     Single,
     /// `NAME.bak`, then `NAME.bak.1`, ...: no older backup is replaced.
     Keep,
@@ -62,7 +64,8 @@ pub enum WriteMode {
     Overwrite,
     /// At the end; creates the file.
     Append,
-    /// Before a line counted from 1; last line + 1 appends. The file must exist.
+    /// As lines of its own before a line counted from 1; last line + 1 appends. One final break of
+    /// the text is its last line's own. The file must exist.
     InsertBefore {
         /// The line.
         line: u64,
@@ -122,11 +125,11 @@ pub struct Written {
     pub change: Change,
     /// The size of the file in bytes, after.
     pub size: u64,
-    /// How many bytes of the new text were written, encoded.
+    /// How many bytes of the new text were written, encoded, without a byte order mark.
     pub text_bytes: u64,
     /// The version of the file, after.
     pub version: Version,
-    /// Its format; `None` when the bytes are opaque.
+    /// Its format; `None` when the bytes are opaque, and after an update.
     pub format: Option<TextFormat>,
     /// The name of the backup beside the file.
     pub backup: Option<String>,
