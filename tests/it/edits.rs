@@ -8,7 +8,7 @@ use proptest::prop_oneof;
 use proptest::sample::{Index, select};
 use tests::model::edits::{Charset, apply};
 use tests::property::{check, equal};
-use tests::{Answer, Edit, FrontEnd, Op, World};
+use tests::{Answer, Edit, FrontEnd, Op, Openat2, World};
 
 tests::suite!(
     an_edit_is_what_the_model_says,
@@ -132,30 +132,31 @@ fn cases<F: FrontEnd>(engines: u32) -> u32 {
 }
 
 fn an_edit_is_what_the_model_says<F: FrontEnd>() {
-    let world = World::new();
-    let front = start::<F>(&world);
-    check(cases::<F>(3000), &case_values(), |case| {
-        let (answer, after) = call(&world, &front, &case, &case.edits);
-        match apply(&case.source, case.charset, &case.edits, case.eol) {
-            Ok(wanted) => {
-                equal("the code", &answer.code(), &"ok")?;
-                equal("the bytes", &show(&after), &show(&wanted))
+    World::in_memory(Openat2::Open, |world| {
+        let front = start::<F>(world);
+        check(cases::<F>(3000), &case_values(), |case| {
+            let (answer, after) = call(world, &front, &case, &case.edits);
+            match apply(&case.source, case.charset, &case.edits, case.eol) {
+                Ok(wanted) => {
+                    equal("the code", &answer.code(), &"ok")?;
+                    equal("the bytes", &show(&after), &show(&wanted))
+                }
+                Err(no) => {
+                    equal("the code", &answer.code(), &no.code)?;
+                    equal("the bytes", &show(&after), &show(&case.source))?;
+                    let fields = &answer.refusal().fields;
+                    let same = |name: &str, wanted: Option<serde_json::Value>| match wanted {
+                        Some(wanted) => equal(name, &fields[name], &wanted),
+                        None => Ok(()),
+                    };
+                    // A schema refuses such a number and names the field instead.
+                    let by_index = case.edits.len() > 1 && no.code != "invalid_argument";
+                    same("edit", no.edit.filter(|_| by_index).map(Into::into))?;
+                    same("found", no.found.map(Into::into))?;
+                    same("lines", no.lines.map(Into::into))
+                }
             }
-            Err(no) => {
-                equal("the code", &answer.code(), &no.code)?;
-                equal("the bytes", &show(&after), &show(&case.source))?;
-                let fields = &answer.refusal().fields;
-                let same = |name: &str, wanted: Option<serde_json::Value>| match wanted {
-                    Some(wanted) => equal(name, &fields[name], &wanted),
-                    None => Ok(()),
-                };
-                // A schema refuses such a number and names the field instead.
-                let by_index = case.edits.len() > 1 && no.code != "invalid_argument";
-                same("edit", no.edit.filter(|_| by_index).map(Into::into))?;
-                same("found", no.found.map(Into::into))?;
-                same("lines", no.lines.map(Into::into))
-            }
-        }
+        });
     });
 }
 
@@ -182,46 +183,48 @@ fn a_plan_is_what_the_model_says() {
 }
 
 fn the_order_of_edits_is_nothing<F: FrontEnd>() {
-    let world = World::new();
-    let front = start::<F>(&world);
-    check(cases::<F>(600), &case_values(), |case| {
-        let (answer, after) = call(&world, &front, &case, &case.edits);
-        let turned: Vec<_> = case.edits.iter().rev().cloned().collect();
-        let (other, other_after) = call(&world, &front, &case, &turned);
-        equal("the bytes", &show(&other_after), &show(&after))?;
-        equal(
-            "whether it succeeds",
-            &(other.code() == "ok"),
-            &(answer.code() == "ok"),
-        )
+    World::in_memory(Openat2::Open, |world| {
+        let front = start::<F>(world);
+        check(cases::<F>(600), &case_values(), |case| {
+            let (answer, after) = call(world, &front, &case, &case.edits);
+            let turned: Vec<_> = case.edits.iter().rev().cloned().collect();
+            let (other, other_after) = call(world, &front, &case, &turned);
+            equal("the bytes", &show(&other_after), &show(&after))?;
+            equal(
+                "whether it succeeds",
+                &(other.code() == "ok"),
+                &(answer.code() == "ok"),
+            )
+        });
     });
 }
 
 /// A fresh word in a text of one break style goes in and comes out again without a trace.
 fn an_edit_undone_by_its_inverse_leaves_the_bytes<F: FrontEnd>() {
-    let world = World::new();
-    let front = start::<F>(&world);
-    check(cases::<F>(600), &case_values(), |case| {
-        let fresh = Replacement {
-            new: "FRESH".to_owned(),
-            expected_count: 1,
-            ..case.edits[0].clone()
-        };
-        let (answer, after) = call(&world, &front, &case, std::slice::from_ref(&fresh));
-        if answer.code() != "ok" || fresh.old.contains('\n') {
-            return Ok(());
-        }
-        let back = Replacement {
-            old: fresh.new,
-            new: fresh.old,
-            expected_count: 1,
-        };
-        let there = Case {
-            source: after,
-            ..case.clone()
-        };
-        let (answer, after) = call(&world, &front, &there, &[back]);
-        equal("the code", &answer.code(), &"ok")?;
-        equal("the bytes", &show(&after), &show(&case.source))
+    World::in_memory(Openat2::Open, |world| {
+        let front = start::<F>(world);
+        check(cases::<F>(600), &case_values(), |case| {
+            let fresh = Replacement {
+                new: "FRESH".to_owned(),
+                expected_count: 1,
+                ..case.edits[0].clone()
+            };
+            let (answer, after) = call(world, &front, &case, std::slice::from_ref(&fresh));
+            if answer.code() != "ok" || fresh.old.contains('\n') {
+                return Ok(());
+            }
+            let back = Replacement {
+                old: fresh.new,
+                new: fresh.old,
+                expected_count: 1,
+            };
+            let there = Case {
+                source: after,
+                ..case.clone()
+            };
+            let (answer, after) = call(world, &front, &there, &[back]);
+            equal("the code", &answer.code(), &"ok")?;
+            equal("the bytes", &show(&after), &show(&case.source))
+        });
     });
 }

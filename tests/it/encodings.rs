@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::sample::select;
 use tests::property::{check, equal};
-use tests::{Edit, FrontEnd, Mode, Op, Read, World, Write};
+use tests::{Edit, FrontEnd, Mode, Op, Openat2, Read, World, Write};
 
 tests::suite!(
     a_file_reads_as_its_text,
@@ -135,129 +135,134 @@ fn show(bytes: &[u8]) -> String {
 }
 
 fn a_file_reads_as_its_text<F: FrontEnd>() {
-    let world = World::new();
-    let front = F::start(&world.settings());
-    check(cases::<F>(1000), &values(), |(form, lines, crlf)| {
-        let text = joined(&lines, crlf);
-        let bytes = encode(&form, &text);
-        world.put("root/f", &bytes);
-        let read = Read {
-            encoding: declared(&form),
-            ..Read::whole("f")
-        };
-        let answer = front.call(&Op::Read(read));
-        equal("the text", &answer.shown(), &text)?;
-        equal(
-            "encoding",
-            &answer.done().facts["encoding"],
-            &form.label.into(),
-        )?;
-        equal(
-            "bom",
-            &answer.done().facts["bom"],
-            &(!form.mark.is_empty()).into(),
-        )?;
-        let encoding = Encoding::for_label(form.label).unwrap();
-        let body = &bytes[form.mark.len()..];
-        equal("decoded", &encoding.decode(body).unwrap(), &text)?;
-        equal(
-            "encoded again",
-            &show(&encoding.encode(&text).unwrap()),
-            &show(body),
-        )
+    World::in_memory(Openat2::Open, |world| {
+        let front = F::start(&world.settings());
+        check(cases::<F>(1000), &values(), |(form, lines, crlf)| {
+            let text = joined(&lines, crlf);
+            let bytes = encode(&form, &text);
+            world.put("root/f", &bytes);
+            let read = Read {
+                encoding: declared(&form),
+                ..Read::whole("f")
+            };
+            let answer = front.call(&Op::Read(read));
+            equal("the text", &answer.shown(), &text)?;
+            equal(
+                "encoding",
+                &answer.done().facts["encoding"],
+                &form.label.into(),
+            )?;
+            equal(
+                "bom",
+                &answer.done().facts["bom"],
+                &(!form.mark.is_empty()).into(),
+            )?;
+            let encoding = Encoding::for_label(form.label).unwrap();
+            let body = &bytes[form.mark.len()..];
+            equal("decoded", &encoding.decode(body).unwrap(), &text)?;
+            equal(
+                "encoded again",
+                &show(&encoding.encode(&text).unwrap()),
+                &show(body),
+            )
+        });
     });
 }
 
 fn an_overwrite_keeps_encoding_and_mark<F: FrontEnd>() {
-    let world = World::new();
-    let front = F::start(&world.settings());
-    check(
-        cases::<F>(500),
-        &(values(), any::<bool>()),
-        |((form, lines, crlf), less)| {
-            let text = joined(&lines, crlf);
-            world.put("root/f", encode(&form, &text));
-            let new = if less {
-                lines[0].clone()
-            } else {
-                format!("{text}{}", lines[0])
-            };
-            let write = Write {
-                encoding: declared(&form),
-                ..Write::over("f", &new)
-            };
-            let answer = front.call(&Op::Write(write));
-            equal("the code", &answer.code(), &"ok")?;
-            equal(
-                "the file",
-                &show(&world.get("root/f")),
-                &show(&encode(&form, &new)),
-            )
-        },
-    );
+    World::in_memory(Openat2::Open, |world| {
+        let front = F::start(&world.settings());
+        check(
+            cases::<F>(500),
+            &(values(), any::<bool>()),
+            |((form, lines, crlf), less)| {
+                let text = joined(&lines, crlf);
+                world.put("root/f", encode(&form, &text));
+                let new = if less {
+                    lines[0].clone()
+                } else {
+                    format!("{text}{}", lines[0])
+                };
+                let write = Write {
+                    encoding: declared(&form),
+                    ..Write::over("f", &new)
+                };
+                let answer = front.call(&Op::Write(write));
+                equal("the code", &answer.code(), &"ok")?;
+                equal(
+                    "the file",
+                    &show(&world.get("root/f")),
+                    &show(&encode(&form, &new)),
+                )
+            },
+        );
+    });
 }
 
 fn an_append_keeps_what_was_there<F: FrontEnd>() {
-    let world = World::new();
-    let front = F::start(&world.settings());
-    check(cases::<F>(500), &values(), |(form, lines, crlf)| {
-        let text = joined(&lines, crlf);
-        world.put("root/f", encode(&form, &text));
-        let write = Write {
-            encoding: declared(&form),
-            ..Write::in_mode("f", &lines[0], Mode::Append)
-        };
-        let answer = front.call(&Op::Write(write));
-        equal("the code", &answer.code(), &"ok")?;
-        let wanted = encode(&form, &format!("{text}{}", lines[0]));
-        equal("the file", &show(&world.get("root/f")), &show(&wanted))
+    World::in_memory(Openat2::Open, |world| {
+        let front = F::start(&world.settings());
+        check(cases::<F>(500), &values(), |(form, lines, crlf)| {
+            let text = joined(&lines, crlf);
+            world.put("root/f", encode(&form, &text));
+            let write = Write {
+                encoding: declared(&form),
+                ..Write::in_mode("f", &lines[0], Mode::Append)
+            };
+            let answer = front.call(&Op::Write(write));
+            equal("the code", &answer.code(), &"ok")?;
+            let wanted = encode(&form, &format!("{text}{}", lines[0]));
+            equal("the file", &show(&world.get("root/f")), &show(&wanted))
+        });
     });
 }
 
 fn an_edit_leaves_the_other_bytes<F: FrontEnd>() {
-    let world = World::new();
-    let front = F::start(&world.settings());
-    check(cases::<F>(500), &values(), |(form, lines, crlf)| {
-        let letter = form.letters[0];
-        let text = format!("{}KEY={letter}\n", joined(&lines, crlf));
-        world.put("root/f", encode(&form, &text));
-        let mut edit = Edit::once(
-            "f",
-            &format!("KEY={letter}"),
-            &format!("KEY={letter}{letter}"),
-        );
-        edit.encoding = declared(&form);
-        let answer = front.call(&Op::Edit(edit));
-        equal("the code", &answer.code(), &"ok")?;
-        let wanted = encode(&form, &text.replace("KEY=", &format!("KEY={letter}")));
-        equal("the file", &show(&world.get("root/f")), &show(&wanted))
+    World::in_memory(Openat2::Open, |world| {
+        let front = F::start(&world.settings());
+        check(cases::<F>(500), &values(), |(form, lines, crlf)| {
+            let letter = form.letters[0];
+            let text = format!("{}KEY={letter}\n", joined(&lines, crlf));
+            world.put("root/f", encode(&form, &text));
+            let mut edit = Edit::once(
+                "f",
+                &format!("KEY={letter}"),
+                &format!("KEY={letter}{letter}"),
+            );
+            edit.encoding = declared(&form);
+            let answer = front.call(&Op::Edit(edit));
+            equal("the code", &answer.code(), &"ok")?;
+            let wanted = encode(&form, &text.replace("KEY=", &format!("KEY={letter}")));
+            equal("the file", &show(&world.get("root/f")), &show(&wanted))
+        });
     });
 }
 
 fn what_cannot_be_encoded_is_refused<F: FrontEnd>() {
-    let world = World::new();
-    let front = F::start(&world.settings());
-    for (label, letters) in LEGACY.iter().filter(|(label, _)| *label != "gb18030") {
-        let form = Form {
-            label,
-            mark: b"",
-            declared: true,
-            letters: letters.chars().collect(),
-        };
-        let bytes = encode(&form, &format!("{letters}\n"));
-        world.put("root/f", &bytes);
-        let text = "line\nab\u{1f600}";
-        let write = Write {
-            encoding: declared(&form),
-            ..Write::over("f", text)
-        };
-        let answer = front.call(&Op::Write(write));
-        assert_eq!(answer.code(), "unencodable", "{label}");
-        let fields = &answer.refusal().fields;
-        assert_eq!(
-            (fields["char"].as_str(), &fields["line"], &fields["column"]),
-            (Some("U+1F600"), &2.into(), &3.into())
-        );
-        assert_eq!(world.get("root/f"), bytes, "{label}");
-    }
+    World::in_memory(Openat2::Open, |world| {
+        let front = F::start(&world.settings());
+        for (label, letters) in LEGACY.iter().filter(|(label, _)| *label != "gb18030") {
+            let form = Form {
+                label,
+                mark: b"",
+                declared: true,
+                letters: letters.chars().collect(),
+            };
+            let bytes = encode(&form, &format!("{letters}\n"));
+            world.put("root/f", &bytes);
+            let text = "line\nab\u{1f600}";
+            let write = Write {
+                encoding: declared(&form),
+                ..Write::over("f", text)
+            };
+            let answer = front.call(&Op::Write(write));
+            assert_eq!(answer.code(), "unencodable", "{label}");
+            let fields = &answer.refusal().fields;
+            assert_eq!(
+                (fields["char"].as_str(), &fields["line"], &fields["column"]),
+                (Some("U+1F600"), &2.into(), &3.into())
+            );
+            assert_eq!(world.get("root/f"), bytes, "{label}");
+        }
+    });
 }

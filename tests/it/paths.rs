@@ -10,7 +10,7 @@ use proptest::sample::select;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use tests::model::paths::{Found, Last, Model, Node};
 use tests::property::{check, equal};
-use tests::{Answer, CANARY, Conditions, FrontEnd, List, Op, Openat2, Read, World, Write};
+use tests::{Answer, CANARY, FrontEnd, List, Op, Openat2, Read, World, Write};
 
 tests::suite!(
     a_path_comes_to_what_the_model_says,
@@ -179,12 +179,6 @@ fn check_oracle(world: &World, path: &str, answer: &Answer) -> Result<(), String
 }
 
 fn walk<F: FrontEnd>(openat2: Openat2) {
-    let world = World::new();
-    world
-        .put("out/f", CANARY)
-        .put("out/a/f", CANARY)
-        .put("root-other/f", CANARY);
-    let outside = world.outside();
     let deeds = select(vec![
         Deed::Read,
         Deed::Read,
@@ -194,23 +188,24 @@ fn walk<F: FrontEnd>(openat2: Openat2) {
     ]);
     let calls = vec((deeds, paths()), 1..6);
     let cases = if F::NAME == "engines" { 2000 } else { 400 };
-    Conditions {
-        openat2,
-        ..Conditions::default()
-    }
-    .run(|| {
+    World::in_memory(openat2, |world| {
+        world
+            .put("out/f", CANARY)
+            .put("out/a/f", CANARY)
+            .put("root-other/f", CANARY);
+        let outside = world.outside();
         let front = F::start(&world.settings());
         check(cases, &(trees(), calls), |(nodes, calls)| {
-            let model = plant(&world, nodes);
+            let model = plant(world, nodes);
             for (deed, path) in calls {
                 let path = world.expand(&path);
                 let op = op(deed, &path);
                 if F::lacks(&op).is_some() {
                     continue;
                 }
-                rebuild(&world, &model);
+                rebuild(world, &model);
                 if deed == Deed::Read && openat2 == Openat2::Open {
-                    check_oracle(&world, &path, &front.call(&op))?;
+                    check_oracle(world, &path, &front.call(&op))?;
                 }
                 let answer = front.call(&op);
                 let wanted = wanted(&model, deed, &path);
@@ -220,7 +215,7 @@ fn walk<F: FrontEnd>(openat2: Openat2) {
                     &seen(deed, &answer),
                     wanted.as_ref().unwrap_or(&seen(deed, &answer)),
                 )?;
-                check_disk(&world, &model, deed, &path)?;
+                check_disk(world, &model, deed, &path)?;
                 equal("a leak", &world.leak(&op, &answer), &None)?;
                 equal("a disclosure", &answer.raw.contains(CANARY), &false)?;
             }

@@ -6,9 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tests::conditions::is_root;
-use tests::setup::tmpfs;
-use tests::{Answer, CANARY, Conditions, FrontEnd, List, Op, Openat2, Race, Read, World, Write};
+use tests::{Answer, CANARY, FrontEnd, List, Op, Openat2, Race, Read, World, Write};
 
 tests::suite!(
     nothing_leaves_through_an_exchanged_directory,
@@ -44,16 +42,7 @@ fn nothing_leaves_through_an_exchanged_directory_without_openat2<F: FrontEnd>() 
 }
 
 fn raced<F: FrontEnd>(openat2: Openat2) {
-    let world = World::bare();
-    let conditions = Conditions {
-        openat2,
-        own_mounts: is_root(),
-        nobody: false,
-    };
-    conditions.run(|| {
-        if is_root() {
-            tmpfs(world.base(), 64 << 20);
-        }
+    World::in_memory(openat2, |world| {
         world
             .put("root/sub/f", "IN")
             .put("out/f", CANARY)
@@ -62,7 +51,7 @@ fn raced<F: FrontEnd>(openat2: Openat2) {
         let outside = world.outside();
         let front = F::start(&world.settings());
         let race = Race::exchange(world.path("root/sub"), world.path("root/link"));
-        let tally = run(&front, &world, &race);
+        let tally = run(&front, world, &race);
         assert!(tally.is_enough(&race), "{tally:?}, {} swaps", race.turns());
         race.stop();
         assert_eq!(outside.differences(&world.outside()), Vec::<String>::new());

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use crate::conditions::{Conditions, Openat2, is_root};
 use crate::front_end::{Answer, Op, Settings};
+use crate::setup::tmpfs;
 use crate::snapshot::Tree;
 
 /// What no answer may hold: it stands in files outside.
@@ -33,6 +35,25 @@ impl World {
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
         let base = folder.path().canonicalize().unwrap();
         Self { base, folder }
+    }
+
+    /// Does the work in a world that lies in memory where this process may mount, so that no sync
+    /// costs anything.
+    pub fn in_memory<T: Send>(openat2: Openat2, work: impl FnOnce(&Self) -> T + Send) -> T {
+        let world = Self::bare();
+        let conditions = Conditions {
+            openat2,
+            own_mounts: is_root(),
+            nobody: false,
+        };
+        conditions.run(|| {
+            if is_root() {
+                tmpfs(world.base(), 256 << 20);
+            }
+            std::fs::create_dir(world.root()).unwrap();
+            std::fs::create_dir(world.out()).unwrap();
+            work(&world)
+        })
     }
 
     /// Returns the base folder.
