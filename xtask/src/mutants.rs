@@ -28,36 +28,31 @@ enum Fate {
 /// # Errors
 /// Fails when one survives, does not fit the source any more, does not build, or its test fails without it.
 pub(crate) fn run(name: Option<&str>) -> Result<()> {
-    let chosen: Vec<&Mutant> = MUTANTS
-        .iter()
+    let mutants = MUTANTS.iter();
+    let chosen: Vec<&Mutant> = mutants
         .filter(|mutant| name.is_none_or(|name| name == mutant.name))
         .collect();
     ensure!(!chosen.is_empty(), "no mutant of this name");
     let copy = Copy::new()?;
-    for mutant in &chosen {
-        mutant.apply(&copy.read(mutant.file)?)?;
-    }
-    println!("building the copy, and its tests without any mutant …");
-    for mutant in &chosen {
-        copy.build(mutant)?;
-        let passed = copy.test(mutant)?;
-        ensure!(passed, "{}: {} fails without it", mutant.name, mutant.test);
-    }
-    let mut survivors = Vec::new();
+    println!("building the copy and its tests …");
+    let mut failed = Vec::new();
     for mutant in chosen {
         let start = Instant::now();
-        let fate = copy.live(mutant)?;
+        let fate = copy.judge(mutant);
         let seconds = start.elapsed().as_secs();
-        println!("{fate:?}: {} ({}), {seconds} s", mutant.name, mutant.what);
-        if fate == Fate::Survived {
-            survivors.push(mutant.name);
+        match &fate {
+            Ok(fate) => println!("{fate:?}: {} ({}), {seconds} s", mutant.name, mutant.what),
+            Err(error) => println!("No mutant: {}: {error:#}", mutant.name),
+        }
+        if !matches!(fate, Ok(Fate::Caught)) {
+            failed.push(mutant.name);
         }
     }
-    if survivors.is_empty() {
+    if failed.is_empty() {
         println!("every mutant was caught");
         return Ok(());
     }
-    bail!("survived: {}", survivors.join(", "))
+    bail!("not caught: {}", failed.join(", "))
 }
 
 /// A copy of the project with a target folder of its own.
@@ -102,14 +97,20 @@ impl Copy {
         fs::write(target, bytes).with_context(|| path.to_owned())
     }
 
-    /// Lets the mutant live for one run of its test.
-    fn live(&self, mutant: &Mutant) -> Result<Fate> {
+    /// Runs the mutant's test without it, which must pass, and with it.
+    fn judge(&self, mutant: &Mutant) -> Result<Fate> {
         let whole = self.read(mutant.file)?;
-        self.put(mutant.file, mutant.apply(&whole)?.as_bytes())?;
+        let mutated = mutant.apply(&whole)?;
+        self.build(mutant)?;
+        ensure!(self.test(mutant)?, "{} fails without it", mutant.test);
+        self.put(mutant.file, mutated.as_bytes())?;
         let passed = self.build(mutant).and_then(|()| self.test(mutant));
         self.put(mutant.file, whole.as_bytes())?;
-        let passed = passed.with_context(|| mutant.name)?;
-        Ok(if passed { Fate::Survived } else { Fate::Caught })
+        Ok(if passed? {
+            Fate::Survived
+        } else {
+            Fate::Caught
+        })
     }
 
     fn build(&self, mutant: &Mutant) -> Result<()> {
