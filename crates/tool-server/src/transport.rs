@@ -27,6 +27,8 @@ use tokio::task::JoinHandle;
 use crate::lines::{Line, Lines};
 use crate::request_id::RequestIdFinder;
 
+/// Bytes that most answers fit into.
+const USUAL_ANSWER: usize = 8 * 1024;
 /// Lines that are joined into one write at most.
 const BATCH: usize = 64;
 
@@ -130,7 +132,8 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let sent = serde_json::to_vec(&message).map(|line| self.session.write(line));
+        let mut line = Vec::with_capacity(USUAL_ANSWER);
+        let sent = serde_json::to_writer(&mut line, &message).map(|()| self.session.write(line));
         match &message {
             JsonRpcMessage::Response(response) => self.session.settle(&response.id),
             JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| self.session.settle(id)),

@@ -561,3 +561,30 @@ fn a_name_that_starts_programs_is_read_only() {
             .starts_with("denied_by_policy: ")
     );
 }
+
+#[test]
+fn a_small_file_is_read_the_same_here_and_now_as_in_another_thread() {
+    let world = World::with("f", "a\r\nb\n");
+    fs::write(world.path("large"), "x\n".repeat(40_000)).unwrap();
+    let check = |arguments: &Value, is_short: bool| {
+        let arguments = arguments.as_object().cloned().unwrap();
+        let checked = world
+            .toolbox
+            .check("files_read", arguments.clone(), Call::default());
+        let short = world.toolbox.run_short(&checked.unwrap());
+        assert_eq!(short.is_some(), is_short);
+        if let Some(short) = short {
+            let long = world
+                .toolbox
+                .call("files_read", arguments, &Call::default());
+            assert_eq!(short.map_err(CallError::from), long);
+        }
+    };
+    check(&json!({"path": "f"}), true);
+    check(&json!({"path": "f", "offset": 2, "version": true}), true);
+    check(&json!({"path": "f", "offset": 9}), true);
+    check(&json!({"path": "f", "encoding": "utf-16le"}), true);
+    check(&json!({"path": "large"}), false);
+    check(&json!({"path": "none"}), false);
+    check(&json!({"path": "."}), false);
+}
