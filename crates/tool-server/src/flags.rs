@@ -66,7 +66,8 @@ pub(crate) struct Flags {
     /// Refuse paths that cross into another file system
     #[arg(long)]
     pub(crate) one_filesystem: bool,
-    /// The largest file that is read whole, in bytes; 0 for no limit
+    /// The largest file that read_file reads whole, in bytes; 0 for no limit; without effect before
+    /// that tool is there
     #[arg(long, value_name = "N")]
     pub(crate) max_read_bytes: Option<u64>,
     /// What bytes are taken for that are not UTF-8: auto, gbk, none or an encoding's label
@@ -75,19 +76,19 @@ pub(crate) struct Flags {
     /// What a backup is: single (NAME.bak, replaced each time), keep (numbered) or off
     #[arg(long, value_name = "POLICY")]
     pub(crate) backup: Option<String>,
-    /// Changes of a file that changed since it was read: refuse or allow
+    /// Changes of a file that changed since it was read: refuse or allow; without effect so far
     #[arg(long, value_name = "POLICY")]
     pub(crate) stale: Option<String>,
-    /// The directory for what outlives a run
+    /// The directory for what outlives a run; nothing does so far
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
-    /// Let the client's roots narrow these
+    /// Let the client's roots narrow these; not there yet
     #[arg(long)]
     pub(crate) client_roots: bool,
     /// Add output schemas, and structured content that holds the text too
     #[arg(long)]
     pub(crate) structured_content: bool,
-    /// Serve over HTTP at this address
+    /// Serve over HTTP at this address; not there yet
     #[arg(long, value_name = "ADDR")]
     pub(crate) http: Option<String>,
     /// Let the kernel confine this process to the roots too, where it can
