@@ -20,8 +20,8 @@ fn shown(world: &World, line: &str) -> String {
     text.replace(world.base().to_str().unwrap(), "BASE")
 }
 
-fn call(world: &World, mcp: &Mcp, tool: &str, arguments: Value) -> String {
-    shown(world, &mcp.tool(tool, &arguments).raw)
+fn call(world: &World, mcp: &Mcp, tool: &str, arguments: &Value) -> String {
+    shown(world, &mcp.tool(tool, arguments).raw)
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_read_with_its_hint() {
         &world,
         &mcp,
         "files_read",
-        json!({"path": "notes.txt", "limit": 2}),
+        &json!({"path": "notes.txt", "limit": 2}),
     );
     insta::assert_snapshot!(answer, @r#"
     {
@@ -150,7 +150,7 @@ fn an_edit_with_its_diff() {
         &world,
         &mcp,
         "files_edit",
-        json!({"path": "notes.txt", "edits": edits, "diff": true}),
+        &json!({"path": "notes.txt", "edits": edits, "diff": true}),
     );
     insta::assert_snapshot!(answer, @r#"
     {
@@ -191,7 +191,7 @@ fn an_edit_with_its_diff() {
 fn a_listing() {
     let world = world();
     let mcp = Mcp::start(&world.settings());
-    insta::assert_snapshot!(call(&world, &mcp, "files_ls", json!({})), @r#"
+    insta::assert_snapshot!(call(&world, &mcp, "files_ls", &json!({})), @r#"
     {
       "jsonrpc": "2.0",
       "result": {
@@ -223,7 +223,7 @@ fn an_error() {
         &world,
         &mcp,
         "files_edit",
-        json!({"path": "notes.txt", "edits": edits}),
+        &json!({"path": "notes.txt", "edits": edits}),
     );
     insta::assert_snapshot!(answer, @r#"
     {
@@ -232,7 +232,7 @@ fn an_error() {
         "content": [
           {
             "type": "text",
-            "text": "no_match: edits[0]: could not find \"old\": notes.txt. read the file again and copy the text exactly, with its blanks and line breaks"
+            "text": "no_match: edits[0]: could not find \"old\": notes.txt\\nread the file again and copy the text exactly, with its blanks and line breaks"
           }
         ],
         "structuredContent": {
@@ -252,7 +252,7 @@ fn an_error() {
 fn a_refused_escape() {
     let world = world();
     let mcp = Mcp::start(&world.settings());
-    insta::assert_snapshot!(call(&world, &mcp, "files_read", json!({"path": "../out/x"})), @r#"
+    insta::assert_snapshot!(call(&world, &mcp, "files_read", &json!({"path": "../out/x"})), @r#"
     {
       "jsonrpc": "2.0",
       "result": {

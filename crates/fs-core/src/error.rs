@@ -134,8 +134,11 @@ impl fmt::Display for Error {
             write!(f, "edits[{edit}]: ")?;
         }
         write!(f, "{}", self.0.problem)?;
-        match &self.0.path {
-            Some(path) => write!(f, ": {}", one_line(path)),
+        if let Some(path) = &self.0.path {
+            write!(f, ": {}", one_line(path))?;
+        }
+        match self.0.problem.details() {
+            Some(details) => write!(f, "; {details}"),
             None => Ok(()),
         }
     }

@@ -77,7 +77,7 @@ pub enum Problem {
         reason: &'static str,
     },
     /// The text to replace occurs nowhere.
-    #[error("could not find \"old\"{}", .explanation.as_deref().map(|text| format!("; {text}")).unwrap_or_default())]
+    #[error("could not find \"old\"")]
     NoMatch {
         /// Where the nearest text stands and what differs, if that was found in time.
         explanation: Option<String>,
@@ -330,6 +330,19 @@ impl Problem {
             _ => return None,
         };
         Some(text.to_owned())
+    }
+
+    /// Returns what else the caller may want to see, in words: where the matches stand, or what is
+    /// near to a text that does not match.
+    pub fn details(&self) -> Option<String> {
+        match self {
+            Self::NoMatch { explanation, .. } => explanation.clone(),
+            Self::CountMismatch { lines, .. } | Self::OverlappingMatches { lines, .. } => {
+                let lines: Vec<_> = lines.iter().map(u64::to_string).collect();
+                (!lines.is_empty()).then(|| format!("at lines {}", lines.join(", ")))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the data of this problem by name, in a fixed order.

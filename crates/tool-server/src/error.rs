@@ -101,12 +101,12 @@ impl ToolError {
     }
 }
 
-/// The code, the message and the next step: `not_found: file not found: a.txt`.
+/// The code and the message (`not_found: file not found: a.txt`), the next step on a line of its own.
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.0.code, self.0.message)?;
         match &self.0.hint {
-            Some(hint) => write!(f, ". {hint}"),
+            Some(hint) => write!(f, "\n{hint}"),
             None => Ok(()),
         }
     }
