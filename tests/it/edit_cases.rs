@@ -210,28 +210,25 @@ fn judge(world: &World, case: &Value, answer: &Answer, before: &Tree) -> Seen {
         seen.failures.push(format!("discloses {leak}"));
     }
     let after = world.tree();
-    match expect["error"].as_str() {
-        Some(code) => {
-            seen.equal("the code", &answer.code(), &code);
-            let changes = before.differences(&after);
-            seen.check(changes.is_empty(), || {
-                format!("a failed edit left {changes:?}")
-            });
-            if answer.code() == code {
-                judge_fields(expect, answer, &mut seen);
-            }
+    if let Some(code) = expect["error"].as_str() {
+        seen.equal("the code", &answer.code(), &code);
+        let changes = before.differences(&after);
+        seen.check(changes.is_empty(), || {
+            format!("a failed edit left {changes:?}")
+        });
+        if answer.code() == code {
+            judge_fields(expect, answer, &mut seen);
         }
-        None => {
-            seen.check(answer.code() == "ok", || format!("refused: {}", answer.raw));
-            seen.equal(
-                "the file",
-                &show(&world.get("root/f")),
-                &show(&bytes(&expect["after_b64"])),
-            );
-            let names = after.0.len() - before.0.len();
-            let backups = usize::from(case["request"]["create_backup"] == true);
-            seen.equal("the number of new names", &names, &backups);
-        }
+    } else {
+        seen.check(answer.code() == "ok", || format!("refused: {}", answer.raw));
+        seen.equal(
+            "the file",
+            &show(&world.get("root/f")),
+            &show(&bytes(&expect["after_b64"])),
+        );
+        let names = after.0.len() - before.0.len();
+        let backups = usize::from(case["request"]["create_backup"] == true);
+        seen.equal("the number of new names", &names, &backups);
     }
     judge_disk(world, case, &mut seen);
     seen.summary = format!("{} {:?}", essence(answer, "f"), after.timeless());

@@ -1,24 +1,29 @@
 //! Edits against a quadratic model over tokens.
 
 use fs_core::Fallback;
-use fs_edit::{Edit as Replacement, EolMode, Request, Target, plan};
+use fs_edit::{Edit as Replacement, EolMode, Positional, Request, Target, plan};
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any};
 use proptest::prop_oneof;
 use proptest::sample::{Index, select};
-use tests::model::edits::{Charset, apply};
+use tests::model::edits::{Charset, apply, apply_position};
+use tests::model::lines;
 use tests::property::{check, equal};
-use tests::{Answer, Edit, FrontEnd, Op, Openat2, World};
+use tests::{Answer, Edit, FrontEnd, Mode, Op, Openat2, World, Write};
 
 tests::suite!(
     an_edit_is_what_the_model_says,
+    an_insertion_is_of_whole_lines,
     the_order_of_edits_is_nothing,
     an_edit_undone_by_its_inverse_leaves_the_bytes,
 );
 
-const PIECES: [&str; 13] = [
-    "a", "a", "b", "aa", "\n", "\n\n", "\r\n", "\r", " ", "\t", "é", "e\u{301}", "中😀",
+const PIECES: [&str; 19] = [
+    "a", "b", "c", "d", "e", "f", "aa", "aaa", "\n", "\n", "\n\n", "\r\n", "\r\n", "\r", " ", "\t",
+    "é", "e\u{301}", "中😀",
 ];
+/// How many of them, from the first on, are ASCII.
+const ASCII_PIECES: usize = 16;
 
 #[derive(Debug, Clone)]
 struct Case {
@@ -28,8 +33,13 @@ struct Case {
     eol: EolMode,
 }
 
-fn words(most: usize) -> impl Strategy<Value = String> {
-    vec(select(&PIECES[..]), 0..most).prop_map(|pieces| pieces.concat())
+fn words(charset: Charset, count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    let all = if charset == Charset::Opaque {
+        ASCII_PIECES
+    } else {
+        PIECES.len()
+    };
+    vec(select(&PIECES[..all]), count).prop_map(|pieces| pieces.concat())
 }
 
 fn charsets() -> impl Strategy<Value = (Charset, bool)> {
@@ -47,15 +57,16 @@ fn eols() -> impl Strategy<Value = EolMode> {
 }
 
 /// An edit whose `old` is cut from the text most of the time.
-fn edits(text: String) -> impl Strategy<Value = Replacement> {
+fn edits(charset: Charset, text: &str) -> impl Strategy<Value = Replacement> + use<> {
     let chars: Vec<char> = text.chars().collect();
-    let cut = (any::<Index>(), 1..6_usize).prop_map(move |(start, len)| {
+    let cut = (any::<Index>(), 1..9_usize).prop_map(move |(start, len)| {
         let start = start.index(chars.len().max(1));
         chars.iter().skip(start).take(len).collect::<String>()
     });
-    let old = prop_oneof![4 => cut, 1 => words(4)];
-    let count = prop_oneof![12 => Just(1), 3 => Just(-1), 2 => Just(2), 1 => Just(3), 1 => Just(0), 1 => Just(-2)];
-    (old, words(5), count).prop_map(|(old, new, expected_count)| Replacement {
+    let old = prop_oneof![12 => cut, 2 => words(charset, 1..4), 1 => words(Charset::Utf8, 0..3)];
+    let new = prop_oneof![12 => words(charset, 0..5), 1 => words(Charset::Utf8, 0..5)];
+    let count = prop_oneof![24 => Just(1), 6 => Just(-1), 3 => Just(2), 1 => Just(3), 1 => Just(0), 1 => Just(-2)];
+    (old, new, count).prop_map(|(old, new, expected_count)| Replacement {
         old,
         new,
         expected_count,
@@ -63,22 +74,31 @@ fn edits(text: String) -> impl Strategy<Value = Replacement> {
 }
 
 fn case(
-    text: String,
+    text: &str,
     (charset, bom): (Charset, bool),
     junk: (Index, u8),
-) -> impl Strategy<Value = Case> {
-    let source = encode(&text, charset, bom, junk);
-    (vec(edits(text), 1..4), eols()).prop_map(move |(edits, eol)| Case {
-        source: source.clone(),
-        charset,
-        edits,
-        eol,
-    })
+) -> impl Strategy<Value = Case> + use<> {
+    let source = encode(text, charset, bom, junk);
+    (
+        prop_oneof![
+            vec(edits(charset, text), 1),
+            vec(edits(charset, text), 1..4)
+        ],
+        eols(),
+    )
+        .prop_map(move |(edits, eol)| Case {
+            source: source.clone(),
+            charset,
+            edits,
+            eol,
+        })
 }
 
 fn case_values() -> impl Strategy<Value = Case> {
     let junk = (any::<Index>(), 0x80..=0xff_u8);
-    (words(30), charsets(), junk).prop_flat_map(|(text, charset, junk)| case(text, charset, junk))
+    (charsets(), junk).prop_flat_map(|(charset, junk)| {
+        words(charset.0, 0..40).prop_flat_map(move |text| case(&text, charset, junk))
+    })
 }
 
 /// The text's bytes; for an unknown encoding with a byte in it that is never UTF-8.
@@ -92,7 +112,7 @@ fn encode(text: &str, charset: Charset, bom: bool, (place, byte): (Index, u8)) -
         Charset::Opaque => {
             let mut bytes = text.as_bytes().to_vec();
             bytes.insert(place.index(bytes.len() + 1), byte);
-            bytes.push(0xff);
+            bytes.push(0xfd);
             bytes
         }
     }
@@ -179,6 +199,91 @@ fn a_plan_is_what_the_model_says() {
             &planned,
             &wanted.map(|bytes| show(&bytes)).map_err(|no| no.code),
         )
+    });
+}
+
+fn positions() -> impl Strategy<Value = Positional> {
+    let at = || 0..7_u64;
+    (0..3, at(), at(), at(), at(), words(Charset::Utf8, 0..4)).prop_map(
+        |(kind, line, column, end_line, end_column, text)| match kind {
+            0 => Positional::Insert { line, column, text },
+            1 => Positional::ReplaceLine { line, text },
+            _ => Positional::ReplaceRange {
+                line,
+                column,
+                end_line,
+                end_column,
+                text,
+            },
+        },
+    )
+}
+
+/// Changes by position have no tool of the family `files`; the plan is what a tool would commit.
+#[test]
+fn a_position_is_what_the_model_says() {
+    let values = (
+        words(Charset::Utf8, 0..12),
+        charsets(),
+        positions(),
+        eols(),
+        (any::<Index>(), Just(0xfe)),
+    );
+    check(
+        20_000,
+        &values,
+        |(text, (charset, bom), position, eol, junk)| {
+            let charset = if charset == Charset::Opaque {
+                Charset::Utf8
+            } else {
+                charset
+            };
+            let source = encode(&text, charset, bom, junk);
+            let target = Target::Position(position.clone());
+            let request = Request {
+                target,
+                eol,
+                encoding: None,
+                fallback: Fallback::None,
+            };
+            let planned = plan(&source, &request);
+            let planned = planned.map(|plan| show(&plan.patch().apply(&source)));
+            let wanted = apply_position(&source, charset, &position, eol);
+            equal(
+                "the plan",
+                &planned.map_err(|error| error.code()),
+                &wanted.map(|bytes| show(&bytes)).map_err(|no| no.code),
+            )
+        },
+    );
+}
+
+/// `files_write` in the mode `insert`: lines go in before a line, with the breaks of the place.
+fn an_insertion_is_of_whole_lines<F: FrontEnd>() {
+    let values = (
+        words(Charset::Utf8, 0..12),
+        words(Charset::Utf8, 0..5),
+        1..9_u64,
+    );
+    World::in_memory(Openat2::Open, |world| {
+        let front = start::<F>(world);
+        check(cases::<F>(1500), &values, |(source, text, line)| {
+            world.put("root/f", &source);
+            let answer = front.call(&Op::Write(Write::in_mode("f", &text, Mode::Insert(line))));
+            let wanted = lines::insert(&source, line, &text);
+            let code = if wanted.is_some() {
+                "ok"
+            } else {
+                "out_of_range"
+            };
+            equal("the code", &answer.code(), &code)?;
+            let wanted = wanted.unwrap_or(source);
+            equal(
+                "the file",
+                &show(&world.get("root/f")),
+                &show(wanted.as_bytes()),
+            )
+        });
     });
 }
 

@@ -99,7 +99,7 @@ fn values() -> impl Strategy<Value = (Form, Vec<String>, bool)> {
 
 fn joined(lines: &[String], crlf: bool) -> String {
     let end = if crlf { "\r\n" } else { "\n" };
-    lines.iter().map(|line| format!("{line}{end}")).collect()
+    lines.iter().flat_map(|line| [line, end]).collect()
 }
 
 fn encode(form: &Form, text: &str) -> Vec<u8> {

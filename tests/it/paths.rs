@@ -108,10 +108,10 @@ fn wanted(model: &Model, deed: Deed, path: &str) -> Option<String> {
         (Deed::List, Found::File(_)) => code("not_a_directory"),
         (Deed::List, Found::Dir(names)) => Some(listed(model.tree.at(&names).unwrap())),
         (_, Found::Dir(_)) => code("is_a_directory"),
-        (Deed::Write, Found::File(_) | Found::Free(_)) => Some("ok".to_owned()),
-        (Deed::Remove, Found::File(_) | Found::Link(_)) => Some("ok".to_owned()),
+        (Deed::Write, Found::File(_) | Found::Free(_))
+        | (Deed::Remove, Found::File(_))
+        | (_, Found::Link(_)) => Some("ok".to_owned()),
         (_, Found::Free(_)) => code("not_found"),
-        (_, Found::Link(_)) => None,
     }
 }
 
@@ -136,18 +136,21 @@ fn seen(deed: Deed, answer: &Answer) -> String {
     }
 }
 
+fn place(model: &Model, deed: Deed, path: &str) -> Found {
+    match deed {
+        Deed::Write => model.resolve(path, Last::Followed),
+        Deed::Remove => model.resolve(path, Last::Taken),
+        Deed::Read | Deed::List => Found::No("nothing changes"),
+    }
+}
+
 /// What changed on the disk is what the deed was to change, and nothing else.
 fn check_disk(world: &World, model: &Model, deed: Deed, path: &str) -> Result<(), String> {
-    let place = match (
-        deed,
-        model.resolve(path, Last::Followed),
-        model.resolve(path, Last::Taken),
-    ) {
-        (Deed::Write, Found::File(names) | Found::Free(names), _) => names,
-        (Deed::Remove, _, Found::File(names) | Found::Link(names)) => names,
-        _ => return Ok(()),
+    let (Found::File(names) | Found::Link(names) | Found::Free(names)) = place(model, deed, path)
+    else {
+        return Ok(());
     };
-    let path = world.root().join(place.join("/"));
+    let path = world.root().join(names.join("/"));
     match deed {
         Deed::Write => equal(
             "what was written",

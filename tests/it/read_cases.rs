@@ -44,9 +44,10 @@ fn reason<F: FrontEnd>(case: &Value) -> Option<&'static str> {
 
 fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
     let world = World::new();
-    match case["file"].is_string() {
-        true => drop(world.put("root/f", bytes(&case["file"]))),
-        false => plant(&world, &case["tree"]),
+    if case["file"].is_string() {
+        world.put("root/f", bytes(&case["file"]));
+    } else {
+        plant(&world, &case["tree"]);
     }
     conditions.run(|| {
         let front = F::start(&world.settings());
@@ -184,9 +185,11 @@ fn judge_done(world: &World, name: &str, wanted: &Value, done: &Done, seen: &mut
         "truncated_lines" => seen.equal("the cut lines", fact("cut_lines"), wanted),
         "next" if wanted.is_string() => {
             let cursor = wanted.as_str().unwrap();
-            let cursor = cursor
-                .strip_prefix("f:")
-                .map_or_else(|| format!("{}/", &cursor[2..]), str::to_owned);
+            let cursor = match cursor.split_once(':') {
+                Some(("d", name)) => format!("{name}/"),
+                Some((_, name)) => name.to_owned(),
+                None => panic!("no cursor {cursor}"),
+            };
             seen.equal("next", fact("next"), &Value::from(cursor));
         }
         _ => seen.equal(name, fact(name), wanted),

@@ -82,7 +82,9 @@ fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
             tmpfs(world.base(), 64 << 20);
         }
         let steps = case["setup"].as_array().unwrap();
-        steps.iter().for_each(|step| world.set_up(step));
+        for step in steps {
+            world.set_up(step);
+        }
         let front = F::start(&settings(&world, case));
         let before = world.tree();
         let op = op(&world, &case["request"]);
@@ -255,7 +257,7 @@ fn judge_invariants(
                 );
             }
             ["absent", name] => {
-                seen.check(!world.path(name).exists(), || format!("{name} is there"))
+                seen.check(!world.path(name).exists(), || format!("{name} is there"));
             }
             ["still_symlink", name] => seen.check(world.path(name).is_symlink(), || {
                 format!("{name} is no link")

@@ -87,7 +87,10 @@ pub fn skip(what: &str) {
     }
 }
 
-/// Returns what a bare `openat2` of `/` says now.
+/// Makes a bare `openat2` of `/`.
+///
+/// # Errors
+/// What the kernel says, or a filter before it.
 pub fn openat2_says() -> Result<(), Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     rustix::fs::openat2(CWD, "/", flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map(drop)

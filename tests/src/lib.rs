@@ -14,6 +14,7 @@
     clippy::indexing_slicing,
     clippy::string_slice,
     clippy::panic,
+    clippy::print_stderr,
     reason = "a suite fails by panicking"
 )]
 

@@ -20,7 +20,7 @@ impl Race {
     /// Exchanges two names, over and over.
     pub fn exchange(a: PathBuf, b: PathBuf) -> Self {
         Self::of(move || {
-            rustix::fs::renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE).unwrap()
+            rustix::fs::renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE).unwrap();
         })
     }
 

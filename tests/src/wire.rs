@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -98,10 +98,7 @@ impl Wire {
 
     /// Waits so long for an answer.
     pub fn wait_for(&self, pending: &Pending, time: Duration) -> Option<String> {
-        match pending.answer.recv_timeout(time) {
-            Ok(line) => Some(line),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-        }
+        pending.answer.recv_timeout(time).ok()
     }
 
     /// Sends a notification.

@@ -60,7 +60,7 @@
 //! assert!(planned.diff(source, "server.conf", &DiffOptions::default()).contains("+tls = true\n"));
 //!
 //! let error = plan(source, &Request::edits(vec![Edit::new("o", "0")])).unwrap_err();
-//! assert_eq!(error.to_string(), "edits[0]: found 4 occurrences of \"old\", expected 1; at lines 2, 2, 3, 3");
+//! assert_eq!(error.to_string(), "edits[0]: found 4 occurrences of \"old\", expected 1; at lines 2, 3, 3, 3");
 //! # Ok::<(), fs_core::Error>(())
 //! ```
 #![cfg_attr(

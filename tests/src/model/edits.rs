@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use fs_edit::{Edit, EolMode};
+use fs_edit::{Edit, EolMode, Positional};
 
 /// What the bytes of the file are known to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,10 @@ struct Change {
     whole: Range<usize>,
 }
 
-/// Returns the bytes after the edits, or why there are none.
+/// Returns the bytes after the edits.
+///
+/// # Errors
+/// Why nothing is changed.
 pub fn apply(source: &[u8], charset: Charset, edits: &[Edit], eol: EolMode) -> Result<Vec<u8>, No> {
     check_request(edits, eol)?;
     let file = tokens_of(source, charset, eol);
@@ -103,6 +106,139 @@ pub fn apply(source: &[u8], charset: Charset, edits: &[Edit], eol: EolMode) -> R
     } else {
         Ok(result)
     }
+}
+
+/// Returns the bytes after a change by position.
+///
+/// # Errors
+/// Why nothing is changed.
+pub fn apply_position(
+    source: &[u8],
+    charset: Charset,
+    position: &Positional,
+    eol: EolMode,
+) -> Result<Vec<u8>, No> {
+    let refused = |code| {
+        Err(No {
+            edit: None,
+            ..no(code, 0)
+        })
+    };
+    if matches!(position, Positional::Insert { text, .. } if text.is_empty()) {
+        return refused("no_op");
+    }
+    if let Positional::ReplaceRange {
+        line,
+        column,
+        end_line,
+        end_column,
+        ..
+    } = *position
+    {
+        let one_line = end_line == 0 || end_line == line;
+        if (end_line != 0 && end_line < line)
+            || (one_line && end_column != 0 && end_column < column)
+        {
+            return refused("invalid_argument");
+        }
+    }
+    // What a line is does not hang on how breaks are matched.
+    let file = tokens_of(source, charset, EolMode::Auto);
+    let Some((span, text)) = span(position, &file) else {
+        return refused("out_of_range");
+    };
+    let old = file[span.clone()].to_vec();
+    let mut change = change(
+        0,
+        span.start,
+        &old,
+        &tokens(&text, EolMode::Auto),
+        &file,
+        charset,
+        eol,
+    );
+    if eol == EolMode::Exact {
+        change.span = bytes_of(&file, &span, source.len());
+        change.bytes = encode(&text, charset);
+    }
+    let mut result = source.to_vec();
+    result.splice(change.span, change.bytes);
+    if result == source {
+        refused("no_op")
+    } else {
+        Ok(result)
+    }
+}
+
+fn bytes_of(file: &[Token], span: &Range<usize>, end: usize) -> Range<usize> {
+    let at = |index: usize| file.get(index).map_or(end, |token| token.bytes.start);
+    at(span.start)..at(span.end)
+}
+
+/// The tokens that a position means and the text that takes their place.
+fn span(position: &Positional, file: &[Token]) -> Option<(Range<usize>, String)> {
+    let lines = line_spans(file);
+    let line_at = |line: u64| {
+        lines
+            .get(usize::try_from(line.checked_sub(1)?).ok()?)
+            .cloned()
+    };
+    let place = |line: u64, column: u64| {
+        let span = line_at(line)?;
+        let at = span.start + usize::try_from(column.checked_sub(1)?).ok()?;
+        (at <= span.end).then_some(at)
+    };
+    match position {
+        Positional::Insert { line, column, text } => {
+            let past_end = *line == lines.len() as u64 + 1 && *column == 1;
+            let unended = file.last().is_some_and(|token| !is_break(token));
+            match place(*line, *column) {
+                Some(at) => Some((at..at, text.clone())),
+                None if past_end && unended => Some((file.len()..file.len(), format!("\n{text}"))),
+                None if past_end => Some((file.len()..file.len(), text.clone())),
+                None => None,
+            }
+        }
+        Positional::ReplaceLine { line, text } => {
+            let text = text
+                .strip_suffix("\r\n")
+                .or_else(|| text.strip_suffix('\n'))
+                .unwrap_or(text);
+            Some((line_at(*line)?, text.to_owned()))
+        }
+        Positional::ReplaceRange {
+            line,
+            column,
+            end_line,
+            end_column,
+            text,
+        } => {
+            let end_line = if *end_line == 0 { *line } else { *end_line };
+            let start = place(*line, *column)?;
+            let end = if *end_column == 0 {
+                line_at(end_line)?.end
+            } else {
+                place(end_line, *end_column)?
+            };
+            Some((start..end, text.clone()))
+        }
+    }
+}
+
+/// The tokens of each line without its break.
+fn line_spans(file: &[Token]) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    let mut start = 0;
+    for (index, token) in file.iter().enumerate() {
+        if is_break(token) {
+            spans.push(start..index);
+            start = index + 1;
+        }
+    }
+    if start < file.len() {
+        spans.push(start..file.len());
+    }
+    spans
 }
 
 fn check_request(edits: &[Edit], eol: EolMode) -> Result<(), No> {
@@ -157,7 +293,7 @@ fn wanted(index: usize, edit: &Edit, old: &[Token], file: &[Token]) -> Result<Ve
     if edit.expected_count == -1 {
         return Ok(leftmost(&starts, old.len()));
     }
-    if starts.len() as i64 != edit.expected_count {
+    if i64::try_from(starts.len()) != Ok(edit.expected_count) {
         return Err(counted("count_mismatch"));
     }
     if starts.windows(2).any(|pair| pair[1] < pair[0] + old.len()) {
@@ -236,7 +372,6 @@ fn spell(new: &[Token], styles: &[Option<bool>], eol: EolMode) -> String {
             Symbol::Char(c) => text.push(*c),
             Symbol::Byte(byte) => text.push(char::from(*byte)),
             Symbol::Break => {
-                debug_assert!(eol != EolMode::Exact);
                 let crlf = styles.next().copied().flatten().unwrap_or(token.crlf);
                 text.push_str(if crlf { "\r\n" } else { "\n" });
             }

@@ -37,3 +37,65 @@ pub fn style(text: &str) -> &'static str {
         _ => "mixed",
     }
 }
+
+/// Returns the text with the lines of `more` before line `line`; `None` past the last line + 1.
+///
+/// One final break of `more` is its own last line's. Breaks are written as the next one from the
+/// place on, else as the last one before it, else as given. At the end of a text that lacks its last
+/// break, one is put between and none is added.
+pub fn insert(text: &str, line: u64, more: &str) -> Option<String> {
+    let all = lines(text);
+    let at = usize::try_from(line)
+        .ok()?
+        .checked_sub(1)
+        .filter(|at| *at <= all.len())?;
+    let (before, after) = (all[..at].concat(), all[at..].concat());
+    let style = first_break(&after)
+        .or_else(|| last_break(&before))
+        .or_else(|| first_break(more))
+        .unwrap_or("\n");
+    let body = more
+        .strip_suffix("\r\n")
+        .or_else(|| more.strip_suffix('\n'))
+        .unwrap_or(more);
+    let given = first_break(&after)
+        .or_else(|| last_break(&before))
+        .is_none();
+    let body = if given {
+        body.to_owned()
+    } else {
+        restyled(body, style)
+    };
+    // A CR that is data stays data: LF after it would make a break of the two.
+    let between = if before.ends_with('\r') {
+        "\r\n"
+    } else {
+        style
+    };
+    let unended = after.is_empty() && !before.is_empty() && !before.ends_with('\n');
+    Some(if unended {
+        format!("{before}{between}{body}")
+    } else {
+        format!("{before}{body}{style}{after}")
+    })
+}
+
+fn restyled(text: &str, style: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', style)
+}
+
+fn first_break(text: &str) -> Option<&'static str> {
+    lines(text).first().copied().and_then(break_of)
+}
+
+fn last_break(text: &str) -> Option<&'static str> {
+    lines(text).into_iter().rev().find_map(break_of)
+}
+
+fn break_of(line: &str) -> Option<&'static str> {
+    match line {
+        line if line.ends_with("\r\n") => Some("\r\n"),
+        line if line.ends_with('\n') => Some("\n"),
+        _ => None,
+    }
+}

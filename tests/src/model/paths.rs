@@ -7,7 +7,7 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// A directory.
-    Dir(BTreeMap<String, Node>),
+    Dir(BTreeMap<String, Self>),
     /// A file with its text.
     File(String),
     /// A link with its target.
@@ -82,9 +82,9 @@ impl Node {
             Self::Link(target) => std::os::unix::fs::symlink(target, at).unwrap(),
             Self::Dir(entries) => {
                 std::fs::create_dir_all(at).unwrap();
-                entries
-                    .iter()
-                    .for_each(|(name, node)| node.build(&at.join(name)));
+                for (name, node) in entries {
+                    node.build(&at.join(name));
+                }
             }
         }
     }

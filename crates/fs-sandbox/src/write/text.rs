@@ -60,10 +60,13 @@ pub(super) fn overwrite(
         let text = in_style_of(existing.bytes, encoding, text, options);
         return doubtful(whole(&text, encoding, Mark::of(found)), by);
     };
-    // The caller decides, whatever is there; what is there only tells the style.
-    let found = found
-        .ok()
-        .and_then(|found| Some((found, found.encoding()?)));
+    // The caller decides, whatever is there; what is there only tells the style and the mark.
+    let read_as = |found: Result<Detected>| {
+        let found = found.ok()?;
+        Some((found, found.encoding()?))
+    };
+    let found =
+        read_as(found).or_else(|| read_as(detect(existing.bytes, Some(named), options.fallback)));
     match found {
         Some((found, encoding)) => {
             let text = in_style_of(existing.bytes, encoding, text, options);

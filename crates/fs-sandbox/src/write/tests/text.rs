@@ -190,6 +190,14 @@ fn a_byte_order_mark_is_kept_and_never_doubled() {
 }
 
 #[test]
+fn an_overwrite_in_the_named_encoding_of_the_file_adds_no_mark() {
+    let old = utf16le("中\n");
+    check_overwrite(&old, "国\n", &named("utf-16le"), Ok(&utf16le("国\n")));
+    let marked = [b"\xFF\xFE", &utf16le("国")[..]].concat();
+    check_overwrite(b"ab", "国", &named("utf-16le"), Ok(&marked));
+}
+
+#[test]
 fn utf16_is_kept() {
     for (mark, encode) in [
         (b"\xFF\xFE", utf16le as fn(&str) -> Vec<u8>),
