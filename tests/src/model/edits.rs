@@ -47,10 +47,17 @@ struct Token {
     crlf: bool,
 }
 
+/// A file and how it is taken.
+struct File<'a> {
+    source: &'a [u8],
+    charset: Charset,
+    eol: EolMode,
+    tokens: Vec<Token>,
+}
+
 struct Change {
     span: Range<usize>,
     bytes: Vec<u8>,
-    edit: usize,
     whole: Range<usize>,
 }
 
@@ -60,52 +67,31 @@ struct Change {
 /// Why nothing is changed.
 pub fn apply(source: &[u8], charset: Charset, edits: &[Edit], eol: EolMode) -> Result<Vec<u8>, No> {
     check_request(edits, eol)?;
-    let file = tokens_of(source, charset, eol);
+    let file = File {
+        source,
+        charset,
+        eol,
+        tokens: tokens_of(source, charset, eol),
+    };
     for (index, edit) in edits.iter().enumerate() {
         check_encodable(index, edit, charset)?;
     }
     let mut changes = Vec::new();
     for (index, edit) in edits.iter().enumerate() {
-        let old = tokens(&edit.old, eol);
-        for start in wanted(index, edit, &old, &file)? {
-            if charset == Charset::Opaque
-                && start > 0
-                && source[file[start].bytes.start - 1] >= 0x80
-            {
-                return Err(no("encoding_unknown", index));
-            }
-            changes.push(change(
-                index,
-                start,
-                &old,
-                &tokens(&edit.new, eol),
-                &file,
-                charset,
-                eol,
-            ));
+        let (old, new) = (tokens(&edit.old, eol), tokens(&edit.new, eol));
+        for start in wanted(index, edit, &old, &file.tokens)? {
+            file.check_start(start).map_err(|code| no(code, index))?;
+            changes.push(file.change(start, &old, &new));
         }
     }
     changes.sort_by_key(|change| (change.whole.start, change.whole.end));
-    for pair in changes.windows(2) {
-        if pair[1].whole.start < pair[0].whole.end {
-            return Err(No {
-                edit: None,
-                ..no("overlapping_edits", pair[0].edit)
-            });
-        }
+    if changes
+        .windows(2)
+        .any(|pair| pair[1].whole.start < pair[0].whole.end)
+    {
+        return refused("overlapping_edits");
     }
-    let mut result = source.to_vec();
-    for change in changes.iter().rev() {
-        result.splice(change.span.clone(), change.bytes.iter().copied());
-    }
-    if result == source {
-        Err(No {
-            edit: None,
-            ..no("no_op", 0)
-        })
-    } else {
-        Ok(result)
-    }
+    file.changed(changes)
 }
 
 /// Returns the bytes after a change by position.
@@ -118,65 +104,100 @@ pub fn apply_position(
     position: &Positional,
     eol: EolMode,
 ) -> Result<Vec<u8>, No> {
-    let refused = |code| {
-        Err(No {
-            edit: None,
-            ..no(code, 0)
-        })
-    };
-    if matches!(position, Positional::Insert { text, .. } if text.is_empty()) {
-        return refused("no_op");
-    }
-    if let Positional::ReplaceRange {
-        line,
-        column,
-        end_line,
-        end_column,
-        ..
-    } = *position
-    {
-        let one_line = end_line == 0 || end_line == line;
-        if (end_line != 0 && end_line < line)
-            || (one_line && end_column != 0 && end_column < column)
-        {
-            return refused("invalid_argument");
-        }
-    }
+    check_position(position)?;
     // What a line is does not hang on how breaks are matched.
-    let file = tokens_of(source, charset, EolMode::Auto);
-    let Some((span, text)) = span(position, &file) else {
-        return refused("out_of_range");
-    };
-    let old = file[span.clone()].to_vec();
-    let mut change = change(
-        0,
-        span.start,
-        &old,
-        &tokens(&text, EolMode::Auto),
-        &file,
+    let tokens_in = |text: &str| tokens(text, EolMode::Auto);
+    let file = File {
+        source,
         charset,
         eol,
-    );
+        tokens: tokens_of(source, charset, EolMode::Auto),
+    };
+    let Some((span, text)) = span(position, &file.tokens, eol) else {
+        return refused("out_of_range");
+    };
+    let mut change = file.change(span.start, &file.tokens[span.clone()], &tokens_in(&text));
     if eol == EolMode::Exact {
-        change.span = bytes_of(&file, &span, source.len());
+        change.span = file.bytes_of(&span);
         change.bytes = encode(&text, charset);
     }
-    let mut result = source.to_vec();
-    result.splice(change.span, change.bytes);
-    if result == source {
-        refused("no_op")
-    } else {
-        Ok(result)
+    file.changed(vec![change])
+}
+
+fn check_position(position: &Positional) -> Result<(), No> {
+    match *position {
+        Positional::Insert { ref text, .. } if text.is_empty() => refused("no_op"),
+        Positional::ReplaceRange {
+            line,
+            column,
+            end_line,
+            end_column,
+            ..
+        } => {
+            let one_line = end_line == 0 || end_line == line;
+            let backwards = one_line && end_column != 0 && end_column < column;
+            if backwards || (end_line != 0 && end_line < line) {
+                return refused("invalid_argument");
+            }
+            Ok(())
+        }
+        _ => Ok(()),
     }
 }
 
-fn bytes_of(file: &[Token], span: &Range<usize>, end: usize) -> Range<usize> {
-    let at = |index: usize| file.get(index).map_or(end, |token| token.bytes.start);
-    at(span.start)..at(span.end)
+impl File<'_> {
+    /// In an unknown encoding a match after a byte that is not ASCII may begin inside a character.
+    fn check_start(&self, start: usize) -> Result<(), &'static str> {
+        let before = self.source[..self.tokens[start].bytes.start].last();
+        match before {
+            Some(0x80..) if self.charset == Charset::Opaque => Err("encoding_unknown"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Drops the common prefix and suffix of tokens and writes what is left of `new`.
+    fn change(&self, start: usize, old: &[Token], new: &[Token]) -> Change {
+        let (a, b) = (symbols(old), symbols(new));
+        let equal = |(a, b): &(&&Symbol, &&Symbol)| a == b;
+        let prefix = a.iter().zip(&b).take_while(equal).count();
+        let (a, b) = (&a[prefix..], &b[prefix..]);
+        let suffix = a.iter().rev().zip(b.iter().rev()).take_while(equal).count();
+        let core = start + prefix..start + old.len() - suffix;
+        let new = &new[prefix..new.len() - suffix];
+        let text = spell(new, &styles(&core, new, &self.tokens, self.eol));
+        Change {
+            span: self.bytes_of(&core),
+            bytes: encode(&text, self.charset),
+            whole: self.bytes_of(&(start..start + old.len())),
+        }
+    }
+
+    fn bytes_of(&self, span: &Range<usize>) -> Range<usize> {
+        let at = |index: usize| {
+            self.tokens
+                .get(index)
+                .map_or(self.source.len(), |token| token.bytes.start)
+        };
+        at(span.start)..at(span.end)
+    }
+
+    /// The bytes after changes that go forward.
+    fn changed(&self, changes: Vec<Change>) -> Result<Vec<u8>, No> {
+        let mut result = self.source.to_vec();
+        for change in changes.into_iter().rev() {
+            result.splice(change.span, change.bytes);
+        }
+        if result == self.source {
+            refused("no_op")
+        } else {
+            Ok(result)
+        }
+    }
 }
 
 /// The tokens that a position means and the text that takes their place.
-fn span(position: &Positional, file: &[Token]) -> Option<(Range<usize>, String)> {
+fn span(position: &Positional, file: &[Token], eol: EolMode) -> Option<(Range<usize>, String)> {
+    let unended = file.last().is_some_and(|token| !is_break(token));
     let lines = line_spans(file);
     let line_at = |line: u64| {
         lines
@@ -191,10 +212,12 @@ fn span(position: &Positional, file: &[Token]) -> Option<(Range<usize>, String)>
     match position {
         Positional::Insert { line, column, text } => {
             let past_end = *line == lines.len() as u64 + 1 && *column == 1;
-            let unended = file.last().is_some_and(|token| !is_break(token));
             match place(*line, *column) {
                 Some(at) => Some((at..at, text.clone())),
-                None if past_end && unended => Some((file.len()..file.len(), format!("\n{text}"))),
+                None if past_end && unended => {
+                    let between = joint(file, text, eol);
+                    Some((file.len()..file.len(), format!("{between}{text}")))
+                }
                 None if past_end => Some((file.len()..file.len(), text.clone())),
                 None => None,
             }
@@ -214,15 +237,39 @@ fn span(position: &Positional, file: &[Token]) -> Option<(Range<usize>, String)>
             text,
         } => {
             let end_line = if *end_line == 0 { *line } else { *end_line };
-            let start = place(*line, *column)?;
-            let end = if *end_column == 0 {
-                line_at(end_line)?.end
-            } else {
-                place(end_line, *end_column)?
+            // What follows the last break is an edge too.
+            let begun = |line: u64| line == lines.len() as u64 + 1 && !unended;
+            let edge = |line: u64, column: u64| match column {
+                1 if begun(line) => Some(file.len()),
+                _ => place(line, column),
+            };
+            let start = edge(*line, *column)?;
+            let end = match *end_column {
+                0 if begun(end_line) => file.len(),
+                0 => line_at(end_line)?.end,
+                column => edge(end_line, column)?,
             };
             Some((start..end, text.clone()))
         }
     }
+}
+
+/// The break between an open last line and what is put after it.
+fn joint(file: &[Token], text: &str, eol: EolMode) -> &'static str {
+    let last = file
+        .iter()
+        .rfind(|token| is_break(token))
+        .map(|token| token.crlf);
+    let given = || {
+        text.split_once('\n')
+            .is_some_and(|(line, _)| line.ends_with('\r'))
+    };
+    let crlf = match eol {
+        EolMode::Lf => false,
+        EolMode::CrLf => true,
+        EolMode::Auto | EolMode::Exact => last.unwrap_or_else(given),
+    };
+    if crlf { "\r\n" } else { "\n" }
 }
 
 /// The tokens of each line without its break.
@@ -243,10 +290,7 @@ fn line_spans(file: &[Token]) -> Vec<Range<usize>> {
 
 fn check_request(edits: &[Edit], eol: EolMode) -> Result<(), No> {
     if edits.is_empty() {
-        return Err(No {
-            edit: None,
-            ..no("invalid_argument", 0)
-        });
+        return refused("invalid_argument");
     }
     let failing = |is: &dyn Fn(&Edit) -> bool| edits.iter().position(is);
     if let Some(index) = failing(&|edit| edit.expected_count == 0 || edit.expected_count < -1) {
@@ -312,39 +356,6 @@ fn leftmost(starts: &[usize], len: usize) -> Vec<usize> {
     kept
 }
 
-/// Drops the common prefix and suffix of tokens and writes what is left of `new`.
-fn change(
-    edit: usize,
-    start: usize,
-    old: &[Token],
-    new: &[Token],
-    file: &[Token],
-    charset: Charset,
-    eol: EolMode,
-) -> Change {
-    let (a, b) = (symbols(old), symbols(new));
-    let prefix = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let (a, b) = (&a[prefix..], &b[prefix..]);
-    let suffix = a
-        .iter()
-        .rev()
-        .zip(b.iter().rev())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let core = start + prefix..start + old.len() - suffix;
-    let new = &new[prefix..new.len() - suffix];
-    let end = file.last().map_or(0, |token| token.bytes.end);
-    let at = |index: usize| file.get(index).map_or(end, |token| token.bytes.start);
-    let styles = styles(&core, new, file, eol);
-    let text = spell(new, &styles, eol);
-    Change {
-        span: at(core.start)..at(core.end),
-        bytes: encode(&text, charset),
-        edit,
-        whole: at(start)..at(start + old.len()),
-    }
-}
-
 /// Whether each break of `new` is CR LF; `None` for as given.
 fn styles(core: &Range<usize>, new: &[Token], file: &[Token], eol: EolMode) -> Vec<Option<bool>> {
     let breaks = new.iter().filter(|token| is_break(token)).count();
@@ -364,7 +375,7 @@ fn styles(core: &Range<usize>, new: &[Token], file: &[Token], eol: EolMode) -> V
     }
 }
 
-fn spell(new: &[Token], styles: &[Option<bool>], eol: EolMode) -> String {
+fn spell(new: &[Token], styles: &[Option<bool>]) -> String {
     let mut styles = styles.iter();
     let mut text = String::new();
     for token in new {
@@ -487,4 +498,11 @@ fn no(code: &'static str, edit: usize) -> No {
         found: None,
         lines: None,
     }
+}
+
+fn refused<T>(code: &'static str) -> Result<T, No> {
+    Err(No {
+        edit: None,
+        ..no(code, 0)
+    })
 }

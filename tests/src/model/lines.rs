@@ -50,38 +50,35 @@ pub fn insert(text: &str, line: u64, more: &str) -> Option<String> {
         .checked_sub(1)
         .filter(|at| *at <= all.len())?;
     let (before, after) = (all[..at].concat(), all[at..].concat());
-    let style = first_break(&after)
-        .or_else(|| last_break(&before))
-        .or_else(|| first_break(more))
-        .unwrap_or("\n");
+    let near = first_break(&after).or_else(|| last_break(&before));
+    let style = near.or_else(|| first_break(more)).unwrap_or("\n");
     let body = more
         .strip_suffix("\r\n")
         .or_else(|| more.strip_suffix('\n'))
         .unwrap_or(more);
-    let given = first_break(&after)
-        .or_else(|| last_break(&before))
-        .is_none();
-    let body = if given {
-        body.to_owned()
-    } else {
-        restyled(body, style)
-    };
-    // A CR that is data stays data: LF after it would make a break of the two.
-    let between = if before.ends_with('\r') {
-        "\r\n"
-    } else {
-        style
-    };
     let unended = after.is_empty() && !before.is_empty() && !before.ends_with('\n');
-    Some(if unended {
-        format!("{before}{between}{body}")
-    } else {
-        format!("{before}{body}{style}{after}")
-    })
+    let mut text = before;
+    if unended {
+        push_break(&mut text, style);
+    }
+    for line in lines(body) {
+        match break_of(line) {
+            Some(own) => {
+                text.push_str(line.strip_suffix(own).unwrap_or(line));
+                push_break(&mut text, near.unwrap_or(own));
+            }
+            None => text.push_str(line),
+        }
+    }
+    if !unended {
+        push_break(&mut text, style);
+    }
+    Some(text + &after)
 }
 
-fn restyled(text: &str, style: &str) -> String {
-    text.replace("\r\n", "\n").replace('\n', style)
+/// A CR that is data stays data: LF after it would make one break of the two.
+fn push_break(text: &mut String, style: &str) {
+    text.push_str(if text.ends_with('\r') { "\r\n" } else { style });
 }
 
 fn first_break(text: &str) -> Option<&'static str> {
