@@ -6,8 +6,9 @@ use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any};
 use proptest::prop_oneof;
 use proptest::sample::{Index, select};
-use tests::model::edits::{Charset, apply, apply_position};
+use tests::model::edits::{Charset, apply};
 use tests::model::lines;
+use tests::model::positions::apply_position;
 use tests::property::{check, equal};
 use tests::{Answer, Edit, FrontEnd, Mode, Op, Openat2, World, Write};
 

@@ -10,6 +10,9 @@
 )]
 
 mod bad_input;
+mod bad_places;
+mod bounds;
+mod cancel;
 mod cases;
 mod edit_cases;
 mod edits;
@@ -19,6 +22,7 @@ mod promises;
 mod race;
 mod read_cases;
 mod real_client;
+mod same;
 mod sandbox_cases;
 mod transcripts;
 mod vectors;

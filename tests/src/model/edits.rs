@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use fs_edit::{Edit, EolMode, Positional};
+use fs_edit::{Edit, EolMode};
 
 /// What the bytes of the file are known to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,23 +41,23 @@ enum Symbol {
 }
 
 #[derive(Debug, Clone)]
-struct Token {
+pub(super) struct Token {
     symbol: Symbol,
     bytes: Range<usize>,
-    crlf: bool,
+    pub(super) crlf: bool,
 }
 
 /// A file and how it is taken.
-struct File<'a> {
-    source: &'a [u8],
-    charset: Charset,
-    eol: EolMode,
-    tokens: Vec<Token>,
+pub(super) struct File<'a> {
+    pub(super) source: &'a [u8],
+    pub(super) charset: Charset,
+    pub(super) eol: EolMode,
+    pub(super) tokens: Vec<Token>,
 }
 
-struct Change {
-    span: Range<usize>,
-    bytes: Vec<u8>,
+pub(super) struct Change {
+    pub(super) span: Range<usize>,
+    pub(super) bytes: Vec<u8>,
     whole: Range<usize>,
 }
 
@@ -94,57 +94,6 @@ pub fn apply(source: &[u8], charset: Charset, edits: &[Edit], eol: EolMode) -> R
     file.changed(changes)
 }
 
-/// Returns the bytes after a change by position.
-///
-/// # Errors
-/// Why nothing is changed.
-pub fn apply_position(
-    source: &[u8],
-    charset: Charset,
-    position: &Positional,
-    eol: EolMode,
-) -> Result<Vec<u8>, No> {
-    check_position(position)?;
-    // What a line is does not hang on how breaks are matched.
-    let tokens_in = |text: &str| tokens(text, EolMode::Auto);
-    let file = File {
-        source,
-        charset,
-        eol,
-        tokens: tokens_of(source, charset, EolMode::Auto),
-    };
-    let Some((span, text)) = span(position, &file.tokens, eol) else {
-        return refused("out_of_range");
-    };
-    let mut change = file.change(span.start, &file.tokens[span.clone()], &tokens_in(&text));
-    if eol == EolMode::Exact {
-        change.span = file.bytes_of(&span);
-        change.bytes = encode(&text, charset);
-    }
-    file.changed(vec![change])
-}
-
-fn check_position(position: &Positional) -> Result<(), No> {
-    match *position {
-        Positional::Insert { ref text, .. } if text.is_empty() => refused("no_op"),
-        Positional::ReplaceRange {
-            line,
-            column,
-            end_line,
-            end_column,
-            ..
-        } => {
-            let one_line = end_line == 0 || end_line == line;
-            let backwards = one_line && end_column != 0 && end_column < column;
-            if backwards || (end_line != 0 && end_line < line) {
-                return refused("invalid_argument");
-            }
-            Ok(())
-        }
-        _ => Ok(()),
-    }
-}
-
 impl File<'_> {
     /// In an unknown encoding a match after a byte that is not ASCII may begin inside a character.
     fn check_start(&self, start: usize) -> Result<(), &'static str> {
@@ -156,7 +105,7 @@ impl File<'_> {
     }
 
     /// Drops the common prefix and suffix of tokens and writes what is left of `new`.
-    fn change(&self, start: usize, old: &[Token], new: &[Token]) -> Change {
+    pub(super) fn change(&self, start: usize, old: &[Token], new: &[Token]) -> Change {
         let (a, b) = (symbols(old), symbols(new));
         let equal = |(a, b): &(&&Symbol, &&Symbol)| a == b;
         let prefix = a.iter().zip(&b).take_while(equal).count();
@@ -172,7 +121,7 @@ impl File<'_> {
         }
     }
 
-    fn bytes_of(&self, span: &Range<usize>) -> Range<usize> {
+    pub(super) fn bytes_of(&self, span: &Range<usize>) -> Range<usize> {
         let at = |index: usize| {
             self.tokens
                 .get(index)
@@ -182,7 +131,7 @@ impl File<'_> {
     }
 
     /// The bytes after changes that go forward.
-    fn changed(&self, changes: Vec<Change>) -> Result<Vec<u8>, No> {
+    pub(super) fn changed(&self, changes: Vec<Change>) -> Result<Vec<u8>, No> {
         let mut result = self.source.to_vec();
         for change in changes.into_iter().rev() {
             result.splice(change.span, change.bytes);
@@ -193,99 +142,6 @@ impl File<'_> {
             Ok(result)
         }
     }
-}
-
-/// The tokens that a position means and the text that takes their place.
-fn span(position: &Positional, file: &[Token], eol: EolMode) -> Option<(Range<usize>, String)> {
-    let unended = file.last().is_some_and(|token| !is_break(token));
-    let lines = line_spans(file);
-    let line_at = |line: u64| {
-        lines
-            .get(usize::try_from(line.checked_sub(1)?).ok()?)
-            .cloned()
-    };
-    let place = |line: u64, column: u64| {
-        let span = line_at(line)?;
-        let at = span.start + usize::try_from(column.checked_sub(1)?).ok()?;
-        (at <= span.end).then_some(at)
-    };
-    match position {
-        Positional::Insert { line, column, text } => {
-            let past_end = *line == lines.len() as u64 + 1 && *column == 1;
-            match place(*line, *column) {
-                Some(at) => Some((at..at, text.clone())),
-                None if past_end && unended => {
-                    let between = joint(file, text, eol);
-                    Some((file.len()..file.len(), format!("{between}{text}")))
-                }
-                None if past_end => Some((file.len()..file.len(), text.clone())),
-                None => None,
-            }
-        }
-        Positional::ReplaceLine { line, text } => {
-            let text = text
-                .strip_suffix("\r\n")
-                .or_else(|| text.strip_suffix('\n'))
-                .unwrap_or(text);
-            Some((line_at(*line)?, text.to_owned()))
-        }
-        Positional::ReplaceRange {
-            line,
-            column,
-            end_line,
-            end_column,
-            text,
-        } => {
-            let end_line = if *end_line == 0 { *line } else { *end_line };
-            // What follows the last break is an edge too.
-            let begun = |line: u64| line == lines.len() as u64 + 1 && !unended;
-            let edge = |line: u64, column: u64| match column {
-                1 if begun(line) => Some(file.len()),
-                _ => place(line, column),
-            };
-            let start = edge(*line, *column)?;
-            let end = match *end_column {
-                0 if begun(end_line) => file.len(),
-                0 => line_at(end_line)?.end,
-                column => edge(end_line, column)?,
-            };
-            Some((start..end, text.clone()))
-        }
-    }
-}
-
-/// The break between an open last line and what is put after it.
-fn joint(file: &[Token], text: &str, eol: EolMode) -> &'static str {
-    let last = file
-        .iter()
-        .rfind(|token| is_break(token))
-        .map(|token| token.crlf);
-    let given = || {
-        text.split_once('\n')
-            .is_some_and(|(line, _)| line.ends_with('\r'))
-    };
-    let crlf = match eol {
-        EolMode::Lf => false,
-        EolMode::CrLf => true,
-        EolMode::Auto | EolMode::Exact => last.unwrap_or_else(given),
-    };
-    if crlf { "\r\n" } else { "\n" }
-}
-
-/// The tokens of each line without its break.
-fn line_spans(file: &[Token]) -> Vec<Range<usize>> {
-    let mut spans = Vec::new();
-    let mut start = 0;
-    for (index, token) in file.iter().enumerate() {
-        if is_break(token) {
-            spans.push(start..index);
-            start = index + 1;
-        }
-    }
-    if start < file.len() {
-        spans.push(start..file.len());
-    }
-    spans
 }
 
 fn check_request(edits: &[Edit], eol: EolMode) -> Result<(), No> {
@@ -391,7 +247,7 @@ fn spell(new: &[Token], styles: &[Option<bool>]) -> String {
     text
 }
 
-fn encode(text: &str, charset: Charset) -> Vec<u8> {
+pub(super) fn encode(text: &str, charset: Charset) -> Vec<u8> {
     match charset {
         Charset::Utf8 | Charset::Opaque => text.as_bytes().to_vec(),
         Charset::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
@@ -399,14 +255,14 @@ fn encode(text: &str, charset: Charset) -> Vec<u8> {
     }
 }
 
-fn tokens(text: &str, eol: EolMode) -> Vec<Token> {
+pub(super) fn tokens(text: &str, eol: EolMode) -> Vec<Token> {
     let chars = text
         .char_indices()
         .map(|(at, c)| (Symbol::Char(c), at..at + c.len_utf8()));
     join_breaks(chars, eol)
 }
 
-fn tokens_of(source: &[u8], charset: Charset, eol: EolMode) -> Vec<Token> {
+pub(super) fn tokens_of(source: &[u8], charset: Charset, eol: EolMode) -> Vec<Token> {
     match charset {
         Charset::Opaque => {
             let symbol = |byte: u8| {
@@ -487,7 +343,7 @@ fn symbols(tokens: &[Token]) -> Vec<&Symbol> {
     tokens.iter().map(|token| &token.symbol).collect()
 }
 
-fn is_break(token: &Token) -> bool {
+pub(super) fn is_break(token: &Token) -> bool {
     matches!(token.symbol, Symbol::Break | Symbol::Char('\n'))
 }
 
@@ -500,7 +356,7 @@ fn no(code: &'static str, edit: usize) -> No {
     }
 }
 
-fn refused<T>(code: &'static str) -> Result<T, No> {
+pub(super) fn refused<T>(code: &'static str) -> Result<T, No> {
     Err(No {
         edit: None,
         ..no(code, 0)
