@@ -20,7 +20,7 @@ const SUITE: &[&str] = &["--test", "it"];
 /// A package's unit tests.
 const UNIT: &[&str] = &["--lib"];
 
-pub(super) const MUTANTS: [Mutant; 15] = [
+pub(super) const MUTANTS: [Mutant; 16] = [
     Mutant {
         name: "window-starts-late",
         what: "a window starts one line too late",
@@ -39,7 +39,7 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         to: "let mut wanted = count;",
         package: "tests",
         target: SUITE,
-        test: "windows::engines::a_tail_is_the_last_lines",
+        test: "windows::engines::windows_of_large_files_are_their_lines",
     },
     Mutant {
         name: "index-misses-a-line",
@@ -47,9 +47,19 @@ pub(super) const MUTANTS: [Mutant; 15] = [
         file: "crates/fs-core/src/index.rs",
         from: "partition_point(|end| *end < feed)",
         to: "partition_point(|end| *end <= feed)",
-        package: "tests",
-        target: SUITE,
-        test: "windows::engines::windows_of_large_files_are_their_lines",
+        package: "fs-core",
+        target: UNIT,
+        test: "window::tests::properties::a_window_of_a_file_is_the_models",
+    },
+    Mutant {
+        name: "index-of-another-time",
+        what: "the index of a file answers for what it was before",
+        file: "crates/fs-core/src/index.rs",
+        from: ".position(|kept| kept.stamp == *stamp && kept.unit == unit)?;",
+        to: ".position(|kept| kept.stamp.is_same_file(stamp) && kept.unit == unit)?;",
+        package: "fs-core",
+        target: UNIT,
+        test: "window::tests::large::the_index_answers_again_until_the_file_changes",
     },
     Mutant {
         name: "overlaps-uncounted",
