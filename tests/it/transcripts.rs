@@ -232,7 +232,7 @@ fn an_error() {
         "content": [
           {
             "type": "text",
-            "text": "no_match: edits[0]: could not find \"old\": notes.txt\\nread the file again and copy the text exactly, with its blanks and line breaks"
+            "text": "no_match: edits[0]: could not find \"old\": notes.txt\nread the file again and copy the text exactly, with its blanks and line breaks"
           }
         ],
         "structuredContent": {
@@ -259,7 +259,7 @@ fn a_refused_escape() {
         "content": [
           {
             "type": "text",
-            "text": "outside_sandbox: path outside sandbox: ../out/x. use a path below one of the roots"
+            "text": "outside_sandbox: path outside sandbox: ../out/x\nuse a path below one of the roots"
           }
         ],
         "structuredContent": {
