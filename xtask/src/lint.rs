@@ -9,7 +9,7 @@ mod unfinished;
 
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use crate::tree::{Breach, Tree};
 use crate::{docs, setup, shell};
@@ -93,7 +93,12 @@ fn format() -> Result<()> {
 fn clippy() -> Result<()> {
     let arguments = ["clippy", "--quiet", "--locked", "--workspace"];
     let mut cargo = shell::cargo(&arguments);
-    shell::run(cargo.args(["--all-targets", "--", "-D", "warnings"]))
+    cargo.args(["--all-targets", "--", "-D", "warnings"]);
+    let (clean, said) = shell::tee(cargo)?;
+    // A misspelt post of the fence is a warning that `-D warnings` does not deny.
+    let misspelt = said.iter().any(|line| line.contains("does not refer to"));
+    ensure!(clean && !misspelt, "clippy has something to say");
+    Ok(())
 }
 
 fn rustdoc() -> Result<()> {
