@@ -67,7 +67,7 @@ impl Sweep {
     }
 
     #[track_caller]
-    fn check_path(&self, path: &str, read: &str, write: &str, ls: &str) {
+    pub(crate) fn check_path(&self, path: &str, read: &str, write: &str, ls: &str) {
         self.check("files_read", &json!({"path": path}), read);
         self.check("files_write", &json!({"path": path, "content": "X"}), write);
         let edits = json!([{"old": "one", "new": "1"}]);

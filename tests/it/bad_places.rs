@@ -112,6 +112,30 @@ fn tools_that_were_taken_away() {
     );
 }
 
+/// The kernel as a second wall changes no answer.
+#[test]
+fn a_confined_server_answers_the_same() {
+    let sweep = Sweep::new();
+    let mut line = arguments(&sweep.world.settings());
+    line.push("--confine".to_owned());
+    let sweep = Sweep {
+        mcp: Mcp::with(&line),
+        ..sweep
+    };
+    sweep.check_path(
+        "out-link",
+        "outside_sandbox",
+        "outside_sandbox",
+        "outside_sandbox",
+    );
+    sweep.check_path("fifo", "not_a_file", "not_a_file", "not_a_directory");
+    assert_eq!(sweep.mcp.read("f").shown(), "one\ntwo\ntwo\n");
+    assert_eq!(sweep.mcp.edit("f", "one", "1").code(), "ok");
+    assert_eq!(sweep.mcp.write("new/f", "X").code(), "ok");
+    assert_eq!(sweep.mcp.list("new").done().names, ["f"]);
+    assert_eq!(sweep.world.get("root/f"), b"1\ntwo\ntwo\n");
+}
+
 #[test]
 fn a_full_disk() {
     let world = World::new();

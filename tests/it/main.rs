@@ -22,6 +22,7 @@ mod promises;
 mod race;
 mod read_cases;
 mod real_client;
+mod roots;
 mod same;
 mod sandbox_cases;
 mod transcripts;
