@@ -121,6 +121,9 @@ fn other_nuls_are_binary() {
     check(b"h\0i\0\0\0", None, all, "binary");
     check(b"\x01\0\x02\0\x03\0", None, all, "binary");
     check(b"h\0i\0x", None, all, "binary");
+    // Two letters of ten units are too few.
+    let few: Vec<u8> = (1..9).chain(*b"ab").flat_map(|byte| [byte, 0]).collect();
+    check(&few, None, all, "binary");
 }
 
 #[test]
@@ -181,6 +184,8 @@ fn guesses_tell_short_lines_apart() {
     );
     check("日本語のテキストです。文字コードの判定を試す。\n", "euc-jp");
     check("한국어 문장입니다. 인코딩을 추정합니다.\n", "euc-kr");
+    check("파일을 찾을 수 없습니다\n", "euc-kr");
+    check("ファイルがない\n", "euc-jp");
     check("für die Prüfung der Größe\n", "windows-1252");
     check("Привет, мир! Это русский текст.\n", "windows-1251");
 }

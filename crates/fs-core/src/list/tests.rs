@@ -179,6 +179,7 @@ proptest! {
             assert!(page.entries.len() <= limit);
             assert_eq!(page.total, names.len() as u64);
             found.extend(page.entries.iter().map(|entry| entry.name.to_str().unwrap().to_owned()));
+            assert!(found.len() <= expected.len(), "an entry came twice");
             if page.next.is_none() { break }
             options.after = page.next;
         }

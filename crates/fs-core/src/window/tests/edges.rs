@@ -149,6 +149,15 @@ fn bad_bytes_are_counted_where_they_are_shown() {
     );
     let hidden = read(&mostly, &lossy(from(1, 1, Some(1)))).unwrap();
     assert!(!hidden.is_lossy());
+    let taken_back = ReadOptions {
+        max_bytes: Some(64),
+        ..lossy(LineRange::All)
+    };
+    let taken_back = read(&mostly, &taken_back).unwrap();
+    assert_eq!(
+        (taken_back.returned_lines, taken_back.invalid_bytes),
+        (1, 0)
+    );
 }
 
 #[test]
