@@ -66,7 +66,7 @@ pub(crate) struct Flags {
     /// Refuse paths that cross into another file system
     #[arg(long)]
     pub(crate) one_filesystem: bool,
-    /// The largest file that read_file reads whole, in bytes; 0 for no limit; without effect before
+    /// The largest file that `read_file` reads whole, in bytes; 0 for no limit; without effect before
     /// that tool is there
     #[arg(long, value_name = "N")]
     pub(crate) max_read_bytes: Option<u64>,
