@@ -305,6 +305,12 @@ impl Problem {
             Self::NoMatch { .. } => {
                 "read the file again and copy the text exactly, with its blanks and line breaks"
             }
+            Self::CountMismatch {
+                found, expected, ..
+            } if found < expected => "lower `expected_count` to what is there",
+            Self::BackupFailed(_) => {
+                "make room for NAME.bak beside the file, or set `create_backup` to false"
+            }
             Self::CountMismatch { .. } => {
                 "add surrounding lines to `old` until it is unique, or set `expected_count`"
             }

@@ -25,12 +25,14 @@ pub(crate) mod tests;
 use std::ffi::OsStr;
 
 use cap_std::fs::{Dir, File};
-use fs_core::{Cancel, Patch, Problem, Result};
+use fs_core::{Cancel, Patch, Problem, RelPath, Result};
 use rustix::fs::{Access, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 pub(crate) use old_file::OldFile;
 
+use crate::policy::Policy;
+use crate::rights::Rights;
 use crate::write::{Backup, Durability, HardLinks};
 use old_file::{Snapshot, gone_is_conflict};
 use temp::Temp;
@@ -52,12 +54,23 @@ pub(crate) struct Target<'a> {
 pub(crate) struct ReplaceOptions<'a> {
     /// What is kept of the old bytes.
     pub(crate) backup: Backup,
+    /// What a backup may be called.
+    pub(crate) names: BackupNames<'a>,
     /// What becomes of other names.
     pub(crate) hard_links: HardLinks,
     /// What is synced.
     pub(crate) durability: Durability,
     /// Stops the work before the new file takes the name.
     pub(crate) cancel: &'a Cancel,
+}
+
+/// The rules about names, asked before a backup takes one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BackupNames<'a> {
+    /// The deny rules.
+    pub(crate) policy: &'a Policy,
+    /// The path of the file below its root.
+    pub(crate) file: &'a RelPath,
 }
 
 /// What has been done.
@@ -82,6 +95,14 @@ enum Stage {
     Checked,
     /// The new file has the name; what came out was not looked at yet.
     Exchanged,
+}
+
+impl BackupNames<'_> {
+    /// Returns whether something may be written under `name` beside the file.
+    fn admit(self, name: &OsStr) -> bool {
+        let beside = self.file.parent().unwrap_or_default().join(name);
+        beside.is_ok_and(|path| !self.policy.forbids(Rights::EDIT, &path))
+    }
 }
 
 impl Target<'_> {

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::old_file::{OldFile, Snapshot};
 use super::temp::Temp;
-use super::{ReplaceOptions, Target, attributes, conflict, pieces, sync_file};
+use super::{BackupNames, ReplaceOptions, Target, attributes, conflict, pieces, sync_file};
 use crate::write::Backup;
 
 /// How many numbers are tried for a backup that replaces none.
@@ -72,12 +72,14 @@ pub(super) fn make<'a>(
         None
     };
     if let Some((temp, made)) = linked {
-        let kept = place(target, temp, made, options.backup)?;
+        let kept = place(target, temp, made, options)?;
         // The link and the rename have moved the time of the last change of status.
         *expected = old.unchanged_snapshot()?;
         return Ok(Some(kept));
     }
     let (kept, _) = copy(target, old, options)?;
+    // The name that the backup took may have been another one of the old file.
+    *expected = old.unchanged_snapshot()?;
     Ok(Some(kept))
 }
 
@@ -95,7 +97,7 @@ pub(super) fn copy<'a>(
     attributes::carry_to_backup(old, &file).map_err(refused)?;
     sync_file(&file, options.durability).map_err(failed)?;
     let made = Snapshot::of(&file).map_err(refused)?;
-    Ok((place(target, temp, made, options.backup)?, file))
+    Ok((place(target, temp, made, options)?, file))
 }
 
 /// Gives the old file a second, temporary name; `None` where it cannot have one.
@@ -113,7 +115,7 @@ fn place<'a>(
     target: Target<'a>,
     temp: Temp<'a>,
     made: Snapshot,
-    policy: Backup,
+    options: ReplaceOptions<'_>,
 ) -> Result<Kept<'a>> {
     let kept = |name, older| Kept {
         dir: target.dir,
@@ -122,10 +124,16 @@ fn place<'a>(
         older,
         settled: false,
     };
-    match policy {
-        Backup::Off | Backup::Keep => Ok(kept(place_numbered(target.name, temp)?, None)),
+    match options.backup {
+        Backup::Off | Backup::Keep => {
+            let name = place_numbered(target.name, temp, options.names)?;
+            Ok(kept(name, None))
+        }
         Backup::Single => {
             let name = with_suffix(target.name, ".bak");
+            if !options.names.admit(&name) {
+                return Err(refused(Errno::PERM));
+            }
             let older = place_single(target.dir, &name, temp)?;
             Ok(kept(name, older))
         }
@@ -133,12 +141,19 @@ fn place<'a>(
 }
 
 /// Gives the backup the first free name; whatever has a name, a link too, keeps it.
-fn place_numbered(file: &OsStr, mut temp: Temp<'_>) -> Result<OsString> {
+fn place_numbered(
+    file: &OsStr,
+    mut temp: Temp<'_>,
+    names: BackupNames<'_>,
+) -> Result<OsString> {
     for number in 0..NUMBERS {
         let name = match number {
             0 => with_suffix(file, ".bak"),
             number => with_suffix(file, &format!(".bak.{number}")),
         };
+        if !names.admit(&name) {
+            return Err(refused(Errno::PERM));
+        }
         match temp.claim(&name) {
             Ok(()) => return Ok(name),
             Err((unplaced, Errno::EXIST)) => temp = unplaced,

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use super::text::{self, Composed, Existing};
 use super::{Change, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions, Written};
 use crate::lock::{FileLock, FileLocks, LockKey};
-use crate::replace::{self, OldFile, ReplaceOptions, Replaced, Target};
+use crate::replace::{self, BackupNames, OldFile, ReplaceOptions, Replaced, Target};
 use crate::resolve::Place;
 use crate::workspace::Workspace;
 
@@ -25,6 +25,7 @@ const TRIES: u32 = 16;
 /// A place with its locks and what has the name.
 #[derive(Debug)]
 pub(super) struct Held<'o> {
+    workspace: &'o Workspace,
     place: Place,
     old: Option<OldFile>,
     options: &'o UpdateOptions,
@@ -52,7 +53,7 @@ impl<'o> Held<'o> {
     /// `is_a_directory`, `not_a_file`, `permission_denied`, `conflict` when what has the name keeps
     /// changing, `cancelled`.
     pub(super) fn of(
-        workspace: &Workspace,
+        workspace: &'o Workspace,
         place: Place,
         options: &'o UpdateOptions,
     ) -> Result<Self> {
@@ -70,6 +71,7 @@ impl<'o> Held<'o> {
             durability: workspace.durability(),
         };
         Ok(Self {
+            workspace,
             place,
             old,
             options,
@@ -193,6 +195,10 @@ impl<'o> Held<'o> {
     fn replacing(&self) -> ReplaceOptions<'_> {
         ReplaceOptions {
             backup: self.options.backup,
+            names: BackupNames {
+                policy: &self.workspace.shared().policy,
+                file: &self.place.rel,
+            },
             hard_links: self.how.hard_links,
             durability: self.how.durability,
             cancel: &self.options.cancel,

@@ -234,3 +234,14 @@ fn walking_the_backups_back_gives_the_first_bytes() {
         prop_assert_eq!(scene.names(), ["f"]);
     });
 }
+
+#[test]
+fn a_backup_name_that_is_another_name_of_the_file_gets_the_old_bytes() {
+    let scene = Scene::with_file(b"old");
+    std::fs::hard_link(scene.path("f"), scene.path("f.bak")).unwrap();
+    let replaced = scene.job().backup(Backup::Single).replace_with(b"new");
+    assert_eq!(replaced.unwrap().backup.as_deref(), Some("f.bak"));
+    assert_eq!(scene.bytes("f"), b"new");
+    assert_eq!(scene.bytes("f.bak"), b"old");
+    assert_eq!(scene.names(), ["f", "f.bak"]);
+}

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use fs_core::{Cancel, Patch, Result};
+use fs_core::{Cancel, Patch, RelPath, Result};
 use rustix::fs::{CWD, FileType, Mode};
 
-use super::super::{OldFile, ReplaceOptions, Replaced, Target};
+use super::super::{BackupNames, OldFile, ReplaceOptions, Replaced, Target};
+use crate::policy::Policy;
 use crate::write::{Backup, Durability, HardLinks};
 
 pub(super) struct Scene {
@@ -23,6 +24,8 @@ pub(super) struct Job<'a> {
     scene: &'a Scene,
     name: OsString,
     backup: Backup,
+    policy: Policy,
+    rel: RelPath,
     hard_links: HardLinks,
     durability: Durability,
     cancel: Cancel,
@@ -149,6 +152,8 @@ impl Scene {
             scene: self,
             name: name.as_ref().to_owned(),
             backup: Backup::Off,
+            policy: Policy::default(),
+            rel: RelPath::parse(name.as_ref()).unwrap(),
             hard_links: HardLinks::Break,
             durability: Durability::None,
             cancel: Cancel::default(),
@@ -205,6 +210,10 @@ impl Job<'_> {
     fn options(&self) -> ReplaceOptions<'_> {
         ReplaceOptions {
             backup: self.backup,
+            names: BackupNames {
+                policy: &self.policy,
+                file: &self.rel,
+            },
             hard_links: self.hard_links,
             durability: self.durability,
             cancel: &self.cancel,

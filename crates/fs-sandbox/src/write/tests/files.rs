@@ -561,3 +561,23 @@ fn a_file_too_large_to_read_takes_what_is_not_ascii_only_in_a_named_encoding() {
     );
     assert_eq!(fs::metadata(site.path("f")).unwrap().len(), size);
 }
+
+#[test]
+fn a_backup_takes_no_name_that_a_rule_forbids() {
+    for forbid in [
+        crate::WorkspaceBuilder::deny as fn(_, &str) -> _,
+        crate::WorkspaceBuilder::deny_edit,
+    ] {
+        for backup in [Backup::Single, Backup::Keep] {
+            let site = Site::with(|builder| forbid(builder, "*.bak"));
+            site.put("f", "old");
+            site.put("f.bak", "precious");
+            let mut options = WriteOptions::default();
+            options.update.backup = backup;
+            let written = site.workspace.write("f", "new", &options);
+            assert_eq!(code(written), "backup_failed");
+            assert_eq!(site.bytes("f"), b"old");
+            assert_eq!(site.bytes("f.bak"), b"precious");
+        }
+    }
+}
