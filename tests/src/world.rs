@@ -140,6 +140,25 @@ impl World {
     }
 }
 
+/// Opens directories that a case has closed, so that they can be removed.
+impl Drop for World {
+    fn drop(&mut self) {
+        let mut closed = vec![self.base.clone()];
+        while let Some(dir) = closed.pop() {
+            drop(std::fs::set_permissions(
+                &dir,
+                PermissionsExt::from_mode(0o755),
+            ));
+            let below = dir.read_dir().into_iter().flatten().flatten();
+            closed.extend(
+                below
+                    .map(|entry| entry.path())
+                    .filter(|path| path.is_dir() && !path.is_symlink()),
+            );
+        }
+    }
+}
+
 impl Default for World {
     fn default() -> Self {
         Self::new()
