@@ -220,9 +220,11 @@ fn terminated() -> Result<impl Future<Output = ()>, Failure> {
     let cannot = |error: std::io::Error| Failure::failed(format!("signals: {error}"));
     let mut term = signal(SignalKind::terminate()).map_err(cannot)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot)?;
+    let mut hangup = signal(SignalKind::hangup()).map_err(cannot)?;
     Ok(async move {
         tokio::select! {
             _ = term.recv() => {}
+            _ = hangup.recv() => {}
             _ = interrupt.recv() => {}
         }
     })

@@ -6,8 +6,9 @@
 //! is passed on: the server needs no more.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
@@ -19,7 +20,7 @@ use rmcp::transport::Transport;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -31,6 +32,12 @@ use crate::request_id::RequestIdFinder;
 const USUAL_ANSWER: usize = 8 * 1024;
 /// Lines that are joined into one write at most.
 const BATCH: usize = 64;
+/// Requests under way at most; while there are as many, no further line is read.
+const MAX_UNANSWERED: usize = 128;
+/// Bytes of requests under way, above which no further line is read.
+const MAX_UNANSWERED_BYTES: usize = 64 * 1024 * 1024;
+/// Bytes of answers that wait for the client to read, above which no further line is read.
+const MAX_UNREAD_BYTES: usize = 16 * 1024 * 1024;
 
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
@@ -53,8 +60,12 @@ pub(crate) struct Session(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     outgoing: Mutex<Option<mpsc::UnboundedSender<Vec<u8>>>>,
-    unanswered: Mutex<HashSet<RequestId>>,
-    answered: Notify,
+    /// The requests under way, with the lengths of their lines.
+    unanswered: Mutex<HashMap<RequestId, usize>>,
+    /// How many bytes of answers the client has not read yet.
+    unread: AtomicUsize,
+    /// Told when a request has its answer, and when the client has read some.
+    eased: Notify,
     phase: watch::Sender<Phase>,
 }
 
@@ -103,7 +114,8 @@ impl<R: AsyncRead + Unpin> LineTransport<R> {
         let session = Session(Arc::new(Shared {
             outgoing: Mutex::new(Some(outgoing)),
             unanswered: Mutex::default(),
-            answered: Notify::new(),
+            unread: AtomicUsize::new(0),
+            eased: Notify::new(),
             phase: sender,
         }));
         let writer = tokio::spawn(write_lines(writer, lines, session.clone()));
@@ -119,7 +131,9 @@ impl<R: AsyncRead + Unpin> LineTransport<R> {
 
     fn decode(&self, line: &[u8]) -> Decoded {
         match decode(line) {
-            Decoded::Message(message) if !self.session.admits(&message) => Decoded::Nothing,
+            Decoded::Message(message) if !self.session.admits(&message, line.len()) => {
+                Decoded::Nothing
+            }
             decoded => decoded,
         }
     }
@@ -147,7 +161,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
             let line = tokio::select! {
                 biased;
                 _closing = self.phase.wait_for(|phase| *phase != Phase::Open) => return None,
-                line = self.lines.next() => line,
+                line = next_line(&self.session, &mut self.lines) => line,
             };
             let decoded = match line {
                 Line::Whole(line) => self.decode(&line),
@@ -208,17 +222,17 @@ impl Session {
     }
 
     /// Returns whether the server is to see a message; requests count as unanswered from here on.
-    fn admits(&self, message: &ClientJsonRpcMessage) -> bool {
+    fn admits(&self, message: &ClientJsonRpcMessage, len: usize) -> bool {
         let mut unanswered = lock(&self.0.unanswered);
         match message {
             JsonRpcMessage::Request(request) => {
-                unanswered.insert(request.id.clone());
+                unanswered.insert(request.id.clone(), len);
                 true
             }
             JsonRpcMessage::Notification(notification) => match &notification.notification {
                 ClientNotification::CancelledNotification(cancelled) => {
                     let id = cancelled.params.request_id.as_ref();
-                    id.is_some_and(|id| unanswered.remove(id))
+                    id.is_some_and(|id| unanswered.remove(id).is_some())
                 }
                 _ => false,
             },
@@ -228,22 +242,43 @@ impl Session {
 
     fn settle(&self, id: &RequestId) {
         lock(&self.0.unanswered).remove(id);
-        self.0.answered.notify_one();
+        self.0.eased.notify_one();
     }
 
     async fn all_answered(&self) {
         while !lock(&self.0.unanswered).is_empty() {
-            self.0.answered.notified().await;
+            self.0.eased.notified().await;
         }
+    }
+
+    /// Waits until little enough is under way and unread: a client that only sends fills no memory.
+    async fn room(&self) {
+        while self.is_full() {
+            self.0.eased.notified().await;
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        let unanswered = lock(&self.0.unanswered);
+        unanswered.len() >= MAX_UNANSWERED
+            || unanswered.values().sum::<usize>() > MAX_UNANSWERED_BYTES
+            || self.0.unread.load(Ordering::Relaxed) > MAX_UNREAD_BYTES
     }
 
     fn write(&self, mut line: Vec<u8>) {
         line.push(b'\n');
         if let Some(outgoing) = lock(&self.0.outgoing).as_ref() {
+            self.0.unread.fetch_add(line.len(), Ordering::Relaxed);
             // When the writer has ended nobody reads, and the session is ending.
             let _unread = outgoing.send(line);
         }
     }
+}
+
+/// Returns the next line, once there is room for it. Dropping it before its end loses nothing.
+async fn next_line<R: AsyncRead + Unpin>(session: &Session, lines: &mut Lines<R>) -> Line {
+    session.room().await;
+    lines.next().await
 }
 
 async fn write_lines<W: AsyncWrite + Unpin>(
@@ -266,6 +301,8 @@ async fn write_lines<W: AsyncWrite + Unpin>(
             session.0.phase.send_replace(Phase::Broken);
             return;
         }
+        session.0.unread.fetch_sub(bytes.len(), Ordering::Relaxed);
+        session.0.eased.notify_one();
     }
 }
 
@@ -275,6 +312,8 @@ fn decode(line: &[u8]) -> Decoded {
         return Decoded::Nothing;
     }
     let envelope: Envelope<'_> = match serde_json::from_slice(line) {
+        // An array would be read as the members in order.
+        Ok(_) if !line.trim_ascii_start().starts_with(b"{") => return refuse_shape(line),
         Ok(envelope) => envelope,
         Err(error) if error.is_data() => return refuse_shape(line),
         Err(error) => {
@@ -303,8 +342,7 @@ fn decode(line: &[u8]) -> Decoded {
 
 /// Reads a call at once; the SDK would try one kind of request after another.
 fn tool_call(id: RequestId, params: Option<&RawValue>) -> Decoded {
-    let params = params.map_or("null", RawValue::get);
-    let mut params: CallToolRequestParams = match serde_json::from_str(params) {
+    let mut params = match call_params(params.map_or("null", RawValue::get)) {
         Ok(params) => params,
         Err(error) => {
             let id = serde_json::to_value(id).ok();
@@ -319,6 +357,21 @@ fn tool_call(id: RequestId, params: Option<&RawValue>) -> Decoded {
     }
     let request = ClientRequest::CallToolRequest(request);
     Decoded::Message(Box::new(ClientJsonRpcMessage::request(request, id)))
+}
+
+/// Returns the parameters of a call. Arguments that are no object become one that no tool takes, so
+/// that the tool refuses them and says what it takes.
+fn call_params(text: &str) -> serde_json::Result<CallToolRequestParams> {
+    let parsed = serde_json::from_str(text);
+    if parsed.is_ok() && text.starts_with('{') {
+        return parsed;
+    }
+    let mut members: Map<String, Value> = serde_json::from_str(text)?;
+    let Some(arguments) = members.remove("arguments").filter(|it| !it.is_object()) else {
+        return parsed;
+    };
+    members.insert("arguments".to_owned(), json!({"arguments": arguments}));
+    serde_json::from_value(Value::Object(members))
 }
 
 fn any_message(line: &[u8]) -> Decoded {

@@ -126,3 +126,53 @@ fn a_reader_that_is_gone_breaks_the_session() {
         assert!(transport.receive().await.is_none());
     });
 }
+
+#[test]
+fn an_array_is_never_read_as_the_members_of_an_object_in_order() {
+    check(
+        "[\"2.0\",1,\"tools/call\",{\"name\":\"files_read\"}]\n\
+         {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":[null,\"files_write\",{},null,null]}\n",
+        &[],
+        &[json!([null, INVALID_REQUEST]), json!([2, INVALID_PARAMS])],
+    );
+}
+
+#[test]
+fn arguments_that_are_no_object_reach_the_tool_that_refuses_them() {
+    let params = r#"{"name":"files_read","arguments":[1]}"#;
+    let arguments = call_params(params).unwrap().arguments.unwrap();
+    assert_eq!(Value::Object(arguments), json!({"arguments": [1]}));
+}
+
+#[test]
+fn no_line_is_read_while_the_client_reads_no_answers() {
+    let input = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n".repeat(3);
+    run(async {
+        let (ours, mut theirs) = tokio::io::duplex(64);
+        let (mut transport, session) = LineTransport::new(input.as_bytes(), ours);
+        assert!(transport.receive().await.is_some());
+        session.write(vec![b' '; MAX_UNREAD_BYTES + 1]);
+        let full = tokio::time::timeout(std::time::Duration::from_millis(50), transport.receive());
+        assert!(full.await.is_err());
+        let mut answer = vec![0; MAX_UNREAD_BYTES + 2];
+        theirs.read_exact(&mut answer).await.unwrap();
+        assert!(transport.receive().await.is_some());
+    });
+}
+
+#[test]
+fn so_many_requests_are_under_way_and_no_more() {
+    let request = |id| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+    let input: String = (0..=MAX_UNANSWERED).map(request).collect();
+    run(async {
+        let (ours, _theirs) = tokio::io::duplex(64);
+        let (mut transport, session) = LineTransport::new(input.as_bytes(), ours);
+        for _ in 0..MAX_UNANSWERED {
+            assert!(transport.receive().await.is_some());
+        }
+        let full = tokio::time::timeout(std::time::Duration::from_millis(50), transport.receive());
+        assert!(full.await.is_err());
+        session.settle(&RequestId::Number(0));
+        assert!(transport.receive().await.is_some());
+    });
+}
