@@ -131,7 +131,8 @@ pub struct Written {
     pub version: Version,
     /// Its format; `None` when the bytes are opaque, and after an update.
     pub format: Option<TextFormat>,
-    /// The name of the backup beside the file.
+    /// The name of the backup beside the file; where a link led there, `*` stands for the file's
+    /// own name, which the caller did not send.
     pub backup: Option<String>,
     /// How many other names kept the old bytes.
     pub parted_links: u64,
@@ -247,7 +248,8 @@ impl Workspace {
         }
         let held = Held::of(self, place, &options.update)?;
         if held.is_file() {
-            return held.write(text, options);
+            let written = held.write(text, options)?;
+            return Ok(held.told(path, written));
         }
         check_new(options)?;
         let created = held.create(&text::new_file(text, options)?);
@@ -313,7 +315,8 @@ impl Workspace {
                 held => break held?,
             }
         };
-        held.update(plan)
+        let (written, value) = held.update(plan)?;
+        Ok((held.told(path, written), value))
     }
 }
 

@@ -141,11 +141,7 @@ fn place<'a>(
 }
 
 /// Gives the backup the first free name; whatever has a name, a link too, keeps it.
-fn place_numbered(
-    file: &OsStr,
-    mut temp: Temp<'_>,
-    names: BackupNames<'_>,
-) -> Result<OsString> {
+fn place_numbered(file: &OsStr, mut temp: Temp<'_>, names: BackupNames<'_>) -> Result<OsString> {
     for number in 0..NUMBERS {
         let name = match number {
             0 => with_suffix(file, ".bak"),

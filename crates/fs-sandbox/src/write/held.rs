@@ -146,6 +146,17 @@ impl<'o> Held<'o> {
         Ok((self.commit(&content, source.version, &composed)?, value))
     }
 
+    /// Returns the report as the caller of `path` may have it: a link tells nothing of where it leads.
+    pub(super) fn told(&self, path: &str, mut written: Written) -> Written {
+        let name = self.place.name.to_string_lossy();
+        if !path.ends_with(&*name)
+            && let Some(backup) = &mut written.backup
+        {
+            *backup = format!("*{}", backup.strip_prefix(&*name).unwrap_or_default());
+        }
+        written
+    }
+
     fn commit(&self, content: &Content, version: Version, composed: &Composed) -> Result<Written> {
         let old = self.file()?;
         if is_identity(&composed.patch, old, content)? {

@@ -581,3 +581,20 @@ fn a_backup_takes_no_name_that_a_rule_forbids() {
         }
     }
 }
+
+#[test]
+fn a_backup_behind_a_link_does_not_tell_where_the_link_leads() {
+    let site = Site::new();
+    site.put("target-4711.txt", "old");
+    std::os::unix::fs::symlink("target-4711.txt", site.path("link")).unwrap();
+    let mut options = WriteOptions::default();
+    options.update.backup = Backup::Single;
+    let written = site.workspace.write("link", "new", &options).unwrap();
+    assert_eq!(written.backup.as_deref(), Some("*.bak"));
+    assert_eq!(site.bytes("target-4711.txt.bak"), b"old");
+    let written = site.workspace.write("./target-4711.txt", "newer", &options);
+    assert_eq!(
+        written.unwrap().backup.as_deref(),
+        Some("target-4711.txt.bak")
+    );
+}
