@@ -101,7 +101,7 @@ fn forty_handles_are_enough_for_any_depth() {
 #[test]
 fn what_is_no_file_is_refused_at_once() {
     both_ways(|| {
-        let tree = Tree::new(&["root/l->pipe", "root/d/", "root/f=1"]);
+        let tree = Tree::new(&["root/l->pipe", "root/d/", "root/f=1", "root/lf->f/"]);
         let pipe = tree.path("root/pipe");
         rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o666), 0).unwrap();
         drop(std::os::unix::net::UnixListener::bind(tree.path("root/socket")).unwrap());
@@ -117,6 +117,7 @@ fn what_is_no_file_is_refused_at_once() {
         check(workspace.open("."), Err("is_a_directory"));
         check(workspace.open("f/"), Err("not_a_directory"));
         check(workspace.open("f/."), Err("not_a_directory"));
+        check(workspace.open("lf"), Err("not_a_directory"));
         check(workspace.open("f/x"), Err("not_a_directory"));
         check(workspace.open("f/../f"), Err("not_a_directory"));
         check(workspace.open("none/../f"), Err("not_found"));
