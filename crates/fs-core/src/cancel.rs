@@ -7,8 +7,16 @@ use crate::error::Result;
 use crate::problem::Problem;
 
 /// A flag that stops the work that watches it; clones share the flag.
+///
+/// A flag that something else sets, such as the handler of a signal, becomes one by `From`.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
+
+impl From<Arc<AtomicBool>> for Cancel {
+    fn from(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
+    }
+}
 
 impl Cancel {
     /// Stops the work that watches this flag, for good.

@@ -148,6 +148,16 @@ impl Eol {
         Self::from(Unit::of(encoding).breaks(bytes, Before::Other))
     }
 
+    /// Returns the line breaks of two texts together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, eol) | (eol, Self::None) => eol,
+            (one, two) if one == two => one,
+            _ => Self::Mixed,
+        }
+    }
+
     /// Returns `none`, `lf`, `crlf` or `mixed`.
     pub fn name(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use fs_core::{Patch, Problem, Result, TextFormat, Version};
+use fs_core::{Eol, Patch, Piece, Problem, Result, TextFormat, Version};
 use fs_sandbox::{Opened, UpdateOptions, Workspace, Written};
 
 use crate::diff::DiffOptions;
@@ -33,7 +33,8 @@ pub struct Edited {
     pub diff: String,
     /// The version after; of a dry run, the hash of the bytes that the result would have.
     pub version: Version,
-    /// The file's format; `None` when it is opaque.
+    /// The file's format after; `None` when it is opaque. Of a file over 4 MiB, removed line breaks
+    /// are still counted.
     pub format: Option<TextFormat>,
     /// The backup's name beside the file.
     pub backup: Option<String>,
@@ -125,7 +126,7 @@ impl Told {
             replacements: plan.replacements(),
             lines_changed: plan.lines_changed(),
             diff: plan.diff(source, path, &DiffOptions::default()),
-            format: plan.format(),
+            format: format_after(plan, source),
         }
     }
 
@@ -152,6 +153,20 @@ impl Told {
             dry_run: true,
         }
     }
+}
+
+fn format_after(plan: &Plan, source: &[u8]) -> Option<TextFormat> {
+    let format = plan.format()?;
+    let eol = if source.len() as u64 <= Version::STRONG_BYTES {
+        Eol::of(&plan.patch().apply(source), format.encoding)
+    } else {
+        let pieces = plan.patch().pieces().iter();
+        pieces.fold(format.eol, |eol, piece| match piece {
+            Piece::Keep(_) => eol,
+            Piece::New(bytes) => eol.and(Eol::of(bytes, format.encoding)),
+        })
+    };
+    Some(TextFormat { eol, ..format })
 }
 
 fn told(source: &[u8], path: &str, request: &Request) -> Result<(Told, Patch)> {

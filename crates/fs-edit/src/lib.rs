@@ -98,3 +98,8 @@ pub use plan::{Plan, plan};
 pub use request::{
     Edit, EolMode, MAX_EDITS, MAX_NEW_BYTES, MAX_OLD_BYTES, Positional, Request, Target,
 };
+
+/// The README's example is compiled here, the highest crate of the engines.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -2,7 +2,10 @@
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use fs_core::Cancel;
 use serde_json::{Map, Value, json};
 use tool_server::schema::{Kind, Param};
 use tool_server::{Call, CallError, Settings, ToolOutput, ToolSet, ToolSpec, Toolbox};
@@ -22,7 +25,8 @@ pub(crate) fn call(
         .flat_map(ToolSet::specs)
         .find(|spec| spec.name == tool);
     let arguments = parse_arguments(spec, arguments)?;
-    match toolbox.call(tool, arguments, &Call::default()) {
+    let call = Call::stopped_by(interrupted().map_err(Failure::failed)?);
+    match toolbox.call(tool, arguments, &call) {
         Ok(output) => {
             let text = match print {
                 Print::Text => lines(output),
@@ -63,6 +67,21 @@ pub(crate) fn missing_tools(set: ToolSet) -> Option<String> {
     let name = set.name();
     let is_empty = set.specs().next().is_none();
     is_empty.then(|| format!("set {name}: this version has none of its tools yet"))
+}
+
+/// Returns what a first signal to end sets, so that the call undoes what it has begun; a second one
+/// ends the process at once.
+fn interrupted() -> Result<Cancel, String> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::flag::{register, register_conditional_default};
+
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let set = register_conditional_default(signal, Arc::clone(&flag))
+            .and_then(|_| register(signal, Arc::clone(&flag)));
+        set.map_err(|error| format!("signals: {error}"))?;
+    }
+    Ok(Cancel::from(flag))
 }
 
 fn parse_arguments(

@@ -345,8 +345,7 @@ fn below(base: &Path, root: &OsStr) -> OsString {
 fn unknown(flag: &str, value: &str, accepted: &[&str]) -> Failure {
     let dashes = if flag == "command" { "" } else { "--" };
     let meant = nearest(value, accepted.iter().copied())
-        .map(|near| format!("; did you mean {near}?"))
-        .unwrap_or_default();
+        .map_or_else(|| ".".to_owned(), |near| format!("; did you mean {near}?"));
     let accepted = accepted.join(", ");
     Failure::usage(format!(
         "{dashes}{flag}: unknown {value:?}{meant} There are: {accepted}"

@@ -90,6 +90,17 @@ fn an_edit_changes_the_file_and_says_what_it_did() {
 }
 
 #[test]
+fn the_format_told_is_that_of_the_result() {
+    let desk = Desk::with(Rights::ALL, b"a\r\nb");
+    let edited = desk.edit("f", &[("\n", " ")], &dry()).unwrap();
+    assert_eq!(edited.format.unwrap().eol, fs_core::Eol::None);
+    let long = [vec![b'x'; 5 << 20], b"\r\na".to_vec()].concat();
+    let desk = Desk::with(Rights::ALL, &long);
+    let edited = desk.edit("f", &[("a", "b\nc")], &dry()).unwrap();
+    assert_eq!(edited.format.unwrap().eol, fs_core::Eol::CrLf);
+}
+
+#[test]
 fn a_dry_run_tells_the_same_and_needs_no_right_to_edit() {
     let desk = Desk::with(Rights::READ, b"a\nb\n");
     let edited = desk.edit("f", &[("b", "c")], &dry()).unwrap();
