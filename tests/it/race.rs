@@ -22,6 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(90);
 struct Tally {
     reads: u64,
     answered: u64,
+    listed: u64,
+    written: u64,
     leaks_of_the_control: u64,
     refused: u64,
 }
@@ -29,7 +31,10 @@ struct Tally {
 impl Tally {
     fn is_enough(&self, race: &Race) -> bool {
         let ours = self.reads >= READS && self.answered >= ANSWERED && self.refused > 0;
-        ours && self.leaks_of_the_control > 0 && race.turns() >= SWAPS
+        ours && self.listed > 0
+            && self.written > 0
+            && self.leaks_of_the_control > 0
+            && race.turns() >= SWAPS
     }
 }
 
@@ -74,15 +79,18 @@ fn run<F: FrontEnd>(front: &F, world: &World, race: &Race) -> Tally {
         }
         tally.leaks_of_the_control += u64::from(control(&root, &file));
         if tally.reads % 4 == 0 {
-            call(front, &Op::List(List::of("sub")));
-            call(front, &Op::Write(Write::over("sub/f", "IN")));
-            call(
-                front,
-                &Op::Write(Write::over(&format!("sub/new-{}", tally.reads % 16), "NEW")),
-            );
+            let new = format!("sub/new-{}", tally.reads % 16);
+            tally.listed += succeeds(front, &Op::List(List::of("sub")));
+            tally.written += succeeds(front, &Op::Write(Write::over("sub/f", "IN")));
+            tally.written += succeeds(front, &Op::Write(Write::over(&new, "NEW")));
         }
     }
     tally
+}
+
+#[track_caller]
+fn succeeds<F: FrontEnd>(front: &F, op: &Op) -> u64 {
+    u64::from(call(front, op).result.is_ok())
 }
 
 #[track_caller]

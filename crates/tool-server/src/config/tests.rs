@@ -183,3 +183,24 @@ fn an_unknown_key_of_a_file_is_refused() {
     fs::write(&file, "roots = \"x\"").unwrap();
     check_refused(&format!("--config {}", file.display()), 2, "roots");
 }
+
+#[test]
+fn what_starts_programs_is_read_only_unless_told_otherwise() {
+    let base = tempfile::tempdir().unwrap();
+    let config = line(&format!("--root {}", base.path().display())).unwrap();
+    let workspace = config.workspace().unwrap();
+    for path in [
+        ".git/config",
+        "sub/.git/hooks/pre-commit",
+        ".GIT/hooks/post-merge",
+    ] {
+        let written = workspace.write(path, "x", &fs_sandbox::WriteOptions::default());
+        assert_eq!(written.unwrap_err().code(), "denied_by_policy", "{path}");
+    }
+    let written = workspace.write(
+        ".git/description",
+        "x",
+        &fs_sandbox::WriteOptions::default(),
+    );
+    assert_eq!(written.unwrap().size, 1);
+}
