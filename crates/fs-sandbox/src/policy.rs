@@ -1,10 +1,11 @@
 //! Deny rules: which names may not be touched, and which may only be read.
 
 use std::ffi::OsStr;
+use std::sync::OnceLock;
 
 use caseless::Caseless;
 use fs_core::{Problem, RelPath, Result};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::rights::Rights;
@@ -74,8 +75,12 @@ pub(crate) struct Policy {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Folded(String);
 
+/// Globs, compiled when a name is first held against them: that takes longer than a start.
 #[derive(Debug, Default)]
-struct Rules(Option<GlobSet>);
+struct Rules {
+    globs: Vec<Glob>,
+    compiled: OnceLock<Option<GlobSet>>,
+}
 
 impl Policy {
     /// Returns the policy of two lists of globs.
@@ -107,7 +112,7 @@ impl Policy {
 
     /// Returns whether there is a rule that could forbid `need`.
     pub(crate) fn concerns(&self, need: Rights) -> bool {
-        self.deny.0.is_some() || (need.changes() && self.deny_edit.0.is_some())
+        !self.deny.globs.is_empty() || (need.changes() && !self.deny_edit.globs.is_empty())
     }
 }
 
@@ -133,21 +138,32 @@ impl Folded {
 
 impl Rules {
     fn new(field: &str, globs: &[String]) -> Result<Self> {
-        if globs.is_empty() {
-            return Ok(Self(None));
-        }
-        let invalid = |error: globset::Error| Problem::invalid(field, error.to_string());
-        let mut set = GlobSetBuilder::new();
-        for pattern in patterns(field, globs)? {
+        let parsed = patterns(field, globs)?.into_iter().map(|pattern| {
             let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
-            set.add(glob.map_err(invalid)?);
-        }
-        Ok(Self(Some(set.build().map_err(invalid)?)))
+            glob.map_err(|error| Problem::invalid(field, error.to_string()).into())
+        });
+        Ok(Self {
+            globs: parsed.collect::<Result<_>>()?,
+            compiled: OnceLock::new(),
+        })
     }
 
     fn matches(&self, folded: &str) -> bool {
-        self.0.as_ref().is_some_and(|set| set.is_match(folded))
+        if self.globs.is_empty() {
+            return false;
+        }
+        let compiled = self.compiled.get_or_init(|| compile(&self.globs));
+        // Rules too large to be compiled forbid everything.
+        compiled.as_ref().is_none_or(|set| set.is_match(folded))
     }
+}
+
+fn compile(globs: &[Glob]) -> Option<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(glob.clone());
+    }
+    set.build().ok()
 }
 
 fn patterns(field: &str, globs: &[String]) -> Result<Vec<String>> {
