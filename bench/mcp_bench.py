@@ -1005,6 +1005,11 @@ def main():
         corpus.build()
         bench = Bench(a, corpus, maps)
         rows = []
+        if not a.servers:
+            bench.floor()
+            bench.plain()
+            if not a.no_cli:
+                bench.cli()
         for s in a.servers:
             name, _, command = s.partition("=")
             name, _, label = name.partition("@")
@@ -1012,12 +1017,13 @@ def main():
         with open(corpus.log, "rb") as f:                      # into the page cache
             while f.read(1 << 22):
                 pass
-        for row in rows:
+        for k, row in enumerate(rows):
             bench.server(row)
-        bench.floor()
-        bench.plain()
-        if not a.no_cli:
-            bench.cli()
+            if k == 0:                                         # beside the first row, while the machine is as it was for it
+                bench.floor()
+                bench.plain()
+                if not a.no_cli:
+                    bench.cli()
         text = report(bench, a, env)
         print(text)
         if a.md:
