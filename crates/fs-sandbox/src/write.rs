@@ -8,7 +8,9 @@ mod text;
 use std::thread;
 use std::time::Duration;
 
-use fs_core::{Cancel, Encoding, ErrorKind, Fallback, Patch, Problem, Result, TextFormat, Version};
+use fs_core::{
+    Cancel, Encoding, ErrorKind, Fallback, FileBytes, Patch, Problem, Result, TextFormat, Version,
+};
 
 use crate::resolve::{Follow, Place};
 use crate::rights::{OpenFlags, Operation, needed};
@@ -155,7 +157,7 @@ pub enum Change {
 #[derive(Debug)]
 pub struct Source {
     /// The bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: FileBytes,
     /// Their version.
     pub version: Version,
 }

@@ -1,16 +1,11 @@
 //! The bytes a window is cut from: an open file read by `pread` into one block, or memory.
 
-use std::os::fd::AsFd;
-
 use cap_std::fs::File;
 
 use crate::cancel::Cancel;
 use crate::error::Result;
+use crate::file_bytes::{Block, read_full};
 use crate::version::Version;
-
-/// Some CPUs copy to an address 16 bytes past a page four times slower, and that is what a large
-/// plain allocation gives.
-const PAGE_BYTES: usize = 4096;
 
 /// How much is looked at, at once or at all; other sizes give the same windows.
 #[derive(Debug, Clone, Copy)]
@@ -58,13 +53,6 @@ impl Sizes {
         alone: 2 * 1024 * 1024,
         stripe: 1024 * 1024,
     };
-}
-
-/// A page-aligned buffer.
-#[derive(Default)]
-pub(crate) struct Block {
-    bytes: Vec<u8>,
-    start: usize,
 }
 
 impl<'a> Source<'a> {
@@ -141,39 +129,6 @@ impl<'a> Source<'a> {
         }
         Ok(())
     }
-}
-
-impl Block {
-    /// Makes room for `len` bytes; the content is lost when it had less.
-    pub(crate) fn grow(&mut self, len: usize) {
-        if self.bytes.len().saturating_sub(self.start) < len {
-            self.bytes = vec![0; len + PAGE_BYTES];
-            let start = self.bytes.as_ptr().align_offset(PAGE_BYTES);
-            self.start = if start < PAGE_BYTES { start } else { 0 };
-        }
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.bytes.get(self.start..).unwrap_or_default()
-    }
-
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        self.bytes.get_mut(self.start..).unwrap_or_default()
-    }
-}
-
-/// Reads until `buffer` is full or the file ends, and returns how much was read.
-pub(crate) fn read_full(file: &File, offset: u64, buffer: &mut [u8]) -> Result<usize> {
-    let mut read = 0;
-    while let Some(rest) = buffer.get_mut(read..).filter(|rest| !rest.is_empty()) {
-        match rustix::io::pread(file.as_fd(), rest, offset + read as u64) {
-            Ok(0) => break,
-            Ok(count) => read += count,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(read)
 }
 
 fn slice_from(bytes: &[u8], offset: u64) -> &[u8] {

@@ -7,9 +7,10 @@ use std::thread;
 
 use cap_std::fs::File;
 
-use super::source::{Block, Sizes, read_full};
+use super::source::Sizes;
 use crate::cancel::Cancel;
 use crate::error::Result;
+use crate::file_bytes::{Block, read_full};
 use crate::index::LineCounts;
 use crate::newline::Unit;
 

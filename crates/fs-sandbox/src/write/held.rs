@@ -1,8 +1,6 @@
 //! A place that nobody else changes through this workspace, with the file that is there.
 
-use cap_std::fs::File;
-use fs_core::{Patch, Piece, Problem, Result, Version};
-use rustix::io::Errno;
+use fs_core::{FileBytes, Patch, Piece, Problem, Result, Version};
 
 use super::text::{self, Composed, Existing};
 use super::{Change, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions, Written};
@@ -42,7 +40,7 @@ struct How {
 
 /// The file's bytes, or those of its ends.
 struct Content {
-    bytes: Vec<u8>,
+    bytes: FileBytes,
     is_whole: bool,
 }
 
@@ -266,8 +264,10 @@ fn content_for(old: &OldFile, text: &str, options: &WriteOptions) -> Result<Cont
         && ends_do
         && let Some(bytes) = ends(old)?
     {
-        let is_whole = false;
-        return Ok(Content { bytes, is_whole });
+        return Ok(Content {
+            bytes: bytes.into(),
+            is_whole: false,
+        });
     }
     check_size(size, "name the file's encoding by `encoding`")?;
     Ok(Content {
@@ -278,7 +278,7 @@ fn content_for(old: &OldFile, text: &str, options: &WriteOptions) -> Result<Cont
 
 /// Returns the whole lines of both ends of a large file; `None` where lines cannot be told.
 fn ends(old: &OldFile) -> Result<Option<Vec<u8>>> {
-    let mut bytes = read(old, 0, END)?;
+    let mut bytes = read(old, 0, END)?.to_vec();
     let tail = read(old, old.size() - END, END)?;
     let last = bytes.iter().rposition(|byte| *byte == b'\n');
     let first = tail.iter().position(|byte| *byte == b'\n');
@@ -297,21 +297,12 @@ fn ends(old: &OldFile) -> Result<Option<Vec<u8>>> {
 ///
 /// # Errors
 /// `conflict` when the file has become shorter, `io`.
-fn read(old: &OldFile, start: u64, len: u64) -> Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
-    let mut done = 0;
-    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-        done += read_some(old.file(), rest, start + done as u64)?;
+fn read(old: &OldFile, start: u64, len: u64) -> Result<FileBytes> {
+    let bytes = FileBytes::read(old.file(), start, len)?;
+    if bytes.len() as u64 == len {
+        return Ok(bytes);
     }
-    Ok(bytes)
-}
-
-fn read_some(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
-    match rustix::io::pread(file, bytes, at) {
-        Ok(0) => Err(Problem::Conflict.into()),
-        Err(Errno::INTR) => Ok(0),
-        read => Ok(read?),
-    }
+    Err(Problem::Conflict.into())
 }
 
 /// Returns whether a patch makes of the file what it is.
@@ -342,7 +333,7 @@ fn holds(old: &OldFile, content: &Content, at: u64, bytes: &[u8]) -> Result<bool
     }
     let mut at = at;
     for block in bytes.chunks(1024 * 1024) {
-        if read(old, at, block.len() as u64)? != block {
+        if *read(old, at, block.len() as u64)? != *block {
             return Ok(false);
         }
         at += block.len() as u64;

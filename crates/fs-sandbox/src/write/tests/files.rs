@@ -335,7 +335,7 @@ fn a_failed_plan_changes_nothing_and_gets_the_path() {
 fn an_update_sees_the_bytes_and_tells_what_it_did() {
     let site = Site::with_file("one two");
     let plan = |source: &Source| {
-        assert_eq!(source.bytes, b"one two");
+        assert_eq!(*source.bytes, *b"one two");
         assert_eq!(source.version, Version::of_bytes(b"one two"));
         Ok((Patch::splice(7, [(0..3, b"three".to_vec())]), 42))
     };
