@@ -102,9 +102,9 @@ fn report(goals: &[goals::Goal], missing: &[String], tables: &str) -> Result<Str
     for reason in missing {
         writeln!(text, "- missing: {reason}")?;
     }
-    text.push_str("\n# The run\n");
+    text.push_str("\n# The run\n\n");
     let tables = tables.trim_start_matches("# MCP file servers, measured");
-    text.push_str(tables);
+    text.push_str(tables.trim_start());
     Ok(text)
 }
 
