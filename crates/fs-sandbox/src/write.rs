@@ -17,6 +17,8 @@ use crate::rights::{OpenFlags, Operation, needed};
 use crate::workspace::Workspace;
 use held::Held;
 
+pub(crate) use held::open_locked;
+
 /// How often a write starts again that needs nothing of what somebody changed meanwhile.
 const TRIES: u32 = 64;
 
