@@ -3,14 +3,11 @@
 use std::io::Read as _;
 
 use fs_core::{Eol, Patch, Piece, Problem, Result, TextFormat, Version};
-use fs_sandbox::{Opened, UpdateOptions, Workspace, Written};
+use fs_sandbox::{MAX_UPDATE_BYTES, Opened, UpdateOptions, Workspace, Written};
 
 use crate::diff::DiffOptions;
 use crate::plan::{Plan, plan};
 use crate::request::Request;
-
-/// The largest file of a rehearsal; the workspace has the same limit for an update.
-const MAX_FILE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// How to commit.
 #[derive(Debug, Clone, Default)]
@@ -176,10 +173,10 @@ fn told(source: &[u8], path: &str, request: &Request) -> Result<(Told, Patch)> {
 
 fn read_all(opened: &Opened, options: &UpdateOptions) -> Result<Vec<u8>> {
     const STEP: u64 = 16 * 1024 * 1024;
-    if opened.size > MAX_FILE_BYTES {
+    if opened.size > MAX_UPDATE_BYTES {
         let problem = Problem::TooLarge {
             size: opened.size,
-            limit: MAX_FILE_BYTES,
+            limit: MAX_UPDATE_BYTES,
             hint: "split the file, or change it by other means",
         };
         return Err(problem.into());

@@ -99,6 +99,6 @@ pub use policy::{AGENT_CONFIG, GIT_INTERNALS, SECRETS};
 pub use rights::{OpenFlags, Operation, Rights, needed};
 pub use workspace::{Opened, RootInfo, Workspace, WorkspaceBuilder};
 pub use write::{
-    Backup, Breaks, Change, Durability, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions,
-    Written,
+    Backup, Breaks, Change, Durability, HardLinks, MAX_UPDATE_BYTES, Source, UpdateOptions,
+    WriteMode, WriteOptions, Written,
 };

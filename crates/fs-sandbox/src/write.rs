@@ -17,6 +17,10 @@ use crate::rights::{OpenFlags, Operation, needed};
 use crate::workspace::Workspace;
 use held::Held;
 
+/// The largest file in bytes that is changed in memory: by [`Workspace::update`], and by a write that
+/// needs all of it. A larger one is `too_large`.
+pub const MAX_UPDATE_BYTES: u64 = 256 * 1024 * 1024;
+
 /// How often a write starts again that needs nothing of what somebody changed meanwhile.
 const TRIES: u32 = 64;
 

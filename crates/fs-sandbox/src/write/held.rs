@@ -3,14 +3,14 @@
 use fs_core::{FileBytes, Patch, Piece, Problem, Result, Version};
 
 use super::text::{self, Composed, Existing};
-use super::{Change, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions, Written};
+use super::{
+    Change, HardLinks, MAX_UPDATE_BYTES, Source, UpdateOptions, WriteMode, WriteOptions, Written,
+};
 use crate::lock::{FileLock, FileLocks, LockKey};
 use crate::replace::{self, BackupNames, OldFile, ReplaceOptions, Replaced, Target};
 use crate::resolve::Place;
 use crate::workspace::Workspace;
 
-/// What is changed in memory is at most this large.
-const LIMIT: u64 = 256 * 1024 * 1024;
 /// What is larger is not loaded where its two ends are enough.
 const SAMPLED_OVER: u64 = if cfg!(test) { 5 } else { 64 } * 1024 * 1024;
 /// A content hash is made of all bytes, so they have to be there.
@@ -245,10 +245,10 @@ fn open_locked(
 }
 
 fn check_size(size: u64, hint: &'static str) -> Result<()> {
-    if size <= LIMIT {
+    if size <= MAX_UPDATE_BYTES {
         return Ok(());
     }
-    let limit = LIMIT;
+    let limit = MAX_UPDATE_BYTES;
     Err(Problem::TooLarge { size, limit, hint }.into())
 }
 
