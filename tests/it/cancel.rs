@@ -139,7 +139,7 @@ fn a_session_ends_cleanly() {
 }
 
 /// User and system time of the process, in ticks of 10 ms.
-fn processor_time(mcp: &Mcp) -> u64 {
+pub(crate) fn processor_time(mcp: &Mcp) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", mcp.wire.pid())).unwrap();
     let fields: Vec<&str> = stat
         .rsplit_once(')')

@@ -124,7 +124,7 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
 /// Returns what an answer says apart from the path, for comparing two of them.
 pub(crate) fn essence(answer: &Answer, path: &str) -> String {
     match &answer.result {
-        Ok(done) => format!("ok {:?} {:?}", done.text, done.names),
+        Ok(done) => format!("ok {:?} {:?} {:?}", done.text, done.names, done.blocks),
         Err(Refusal { code, fields }) => {
             let mut fields = fields.clone();
             let message = fields["message"]

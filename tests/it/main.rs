@@ -10,13 +10,17 @@
 )]
 
 mod bad_input;
+mod bad_input_file;
 mod bad_places;
+mod bad_places_file;
 mod bounds;
+mod bounds_file;
 mod cancel;
 mod cases;
 mod edit_cases;
 mod edits;
 mod encodings;
+mod long_work;
 mod paths;
 mod promises;
 mod race;
@@ -25,6 +29,9 @@ mod real_client;
 mod roots;
 mod same;
 mod sandbox_cases;
+mod searches;
+mod switches;
 mod transcripts;
 mod vectors;
+mod vectors_file;
 mod windows;

@@ -1,9 +1,13 @@
 //! The read cases: windows, tails, encodings, long lines, whole writes and listings.
 
 use fs_edit::{Edit as Replacement, Target};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::corpus::{bytes, cases, text};
-use tests::{Answer, Conditions, Done, Edit, FrontEnd, List, Op, Range, Read, Tree, World, Write};
+use tests::model::lines;
+use tests::{
+    Answer, Conditions, Done, Edit, FrontEnd, List, Op, Order, Range, Read, Search, Tree, Walk,
+    Within, World, Write,
+};
 
 use crate::cases::{Runner, Seen, essence};
 
@@ -17,29 +21,26 @@ fn read_cases<F: FrontEnd>() {
     };
     let report = runner.report(&cases(include_str!("../corpus/read-cases.jsonl")));
     match F::NAME {
-        "engines" => insta::assert_snapshot!(report, @"
-        29 run
-        searches come later: s01-ignored-reported s03-cap-deterministic s04-regex-off s06-context-merge s07-utf16-content s09-long-match-line c01-def-pub-fn
-        trees come later: d05-tree-skip
-        "),
-        _ => insta::assert_snapshot!(report, @"
-        24 run
+        "engines" => insta::assert_snapshot!(report, @"37 run"),
+        "mcp" => insta::assert_snapshot!(report, @"
+        32 run
         files_ls lists by name only: d01-list-order d02-list-page
         files_read has a fixed cap of bytes: l03-first-line-over-cap
         files_read takes limit 0 as absent: r04-limit-zero
         files_read takes offset 0 as absent: r07-line-zero
-        searches come later: s01-ignored-reported s03-cap-deterministic s04-regex-off s06-context-merge s07-utf16-content s09-long-match-line c01-def-pub-fn
-        trees come later: d05-tree-skip
+        "),
+        _ => insta::assert_snapshot!(report, @"
+        33 run
+        read_file cuts no lines: l01-long-line
+        read_file_range takes max_lines 0 as absent: r04-limit-zero
+        read_file_range takes start_line 0 as absent: r07-line-zero
+        the family `file` has fixed caps of bytes: l03-first-line-over-cap
         "),
     }
 }
 
 fn reason<F: FrontEnd>(case: &Value) -> Option<&'static str> {
-    match text(&case["request"], "op") {
-        "tree" => Some("trees come later"),
-        "search" => Some("searches come later"),
-        _ => F::lacks(&op(&case["request"])),
-    }
+    F::lacks(&op(&case["request"]))
 }
 
 fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
@@ -53,7 +54,7 @@ fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
         let front = F::start(&world.settings());
         let (op, before) = (op(&case["request"]), world.tree());
         let answer = front.call(&op);
-        let mut seen = judge(&world, case, &answer, &before);
+        let mut seen = judge::<F>(&world, case, &answer, &before);
         if let Some(leak) = world.leak(&op, &answer) {
             seen.failures.push(format!("discloses {leak}"));
         }
@@ -116,10 +117,28 @@ fn op(request: &Value) -> Op {
         }
         "list" => Op::List(List {
             limit: request["limit"].as_u64(),
-            folders_first: request["order"] == "folders_first",
+            order: match request["order"].as_str() {
+                Some("folders_first") => Order::FoldersFirst,
+                _ => Order::Own,
+            },
             ..List::of(request["path"].as_str().unwrap_or("."))
         }),
+        "tree" => Op::Tree(Walk::of(".")),
+        "search" => Op::Search(search(request)),
         other => panic!("no request {other}"),
+    }
+}
+
+fn search(request: &Value) -> Search {
+    Search {
+        within: match request["mode"].as_str() {
+            Some("code") => Within::Definitions,
+            _ => Within::Text,
+        },
+        regex: request["regex"] == true,
+        max_results: request["max_results"].as_u64(),
+        context_lines: request["context_lines"].as_u64().unwrap_or_default(),
+        ..Search::text(".", text(request, "query"))
     }
 }
 
@@ -136,7 +155,7 @@ fn range(request: &Value) -> Range {
     }
 }
 
-fn judge(world: &World, case: &Value, answer: &Answer, before: &Tree) -> Seen {
+fn judge<F: FrontEnd>(world: &World, case: &Value, answer: &Answer, before: &Tree) -> Seen {
     let mut seen = Seen::default();
     let expect = case["expect"].as_object().unwrap();
     let code = expect
@@ -154,6 +173,10 @@ fn judge(world: &World, case: &Value, answer: &Answer, before: &Tree) -> Seen {
     for (name, wanted) in expect {
         match &answer.result {
             _ if ["error", "writable", "file_unchanged"].contains(&name.as_str()) => {}
+            Ok(done) if name == "content" => {
+                let wanted = wanted_text::<F>(&case["request"], wanted.as_str().unwrap());
+                seen.equal("the text", &done.text, &wanted);
+            }
             Ok(done) => judge_done(world, name, wanted, done, &mut seen),
             Err(no) => seen.equal(name, &no.fields[name], wanted),
         }
@@ -162,10 +185,18 @@ fn judge(world: &World, case: &Value, answer: &Answer, before: &Tree) -> Seen {
     seen
 }
 
+/// A window of the family `file` shows lines without their breaks, a whole file as it is.
+fn wanted_text<F: FrontEnd>(request: &Value, text: &str) -> String {
+    if F::BREAKS || matches!(range(request), Range::All) {
+        text.to_owned()
+    } else {
+        lines::bare(text)
+    }
+}
+
 fn judge_done(world: &World, name: &str, wanted: &Value, done: &Done, seen: &mut Seen) {
     let fact = |name: &str| &done.facts[name];
     match name {
-        "content" => seen.equal("the text", &Some(done.text.as_str()), &wanted.as_str()),
         "file" => seen.equal("the file", &world.get("root/f"), &bytes(wanted)),
         "names" => seen.equal("the names", &Value::from(done.names.clone()), wanted),
         // A server tells a model in words what the engines tell a program in numbers.
@@ -182,6 +213,19 @@ fn judge_done(world: &World, name: &str, wanted: &Value, done: &Done, seen: &mut
                 format!("no {words:?} in {:?}", done.hint)
             });
         }
+        "matches" => judge_matches(wanted, done, seen),
+        "blocks" => seen.equal("the blocks", &blocks(done), wanted),
+        "lines" => seen.equal("the rows", &Value::from(done.names.clone()), wanted),
+        "skipped" if wanted.is_array() => judge_passed_over(wanted, done, seen),
+        "skipped" => {
+            let told = fact(name).to_string().replace("ignored", "gitignore");
+            let told: Value = serde_json::from_str(&told).unwrap();
+            seen.equal("the skipped", &told, wanted);
+        }
+        // A search tells why it was cut, if it was.
+        "truncated" if !fact("results").is_null() => {
+            seen.equal("truncated", &Value::from(!fact(name).is_null()), wanted);
+        }
         "truncated_lines" => seen.equal("the cut lines", fact("cut_lines"), wanted),
         "next" if wanted.is_string() => {
             let cursor = wanted.as_str().unwrap();
@@ -194,4 +238,65 @@ fn judge_done(world: &World, name: &str, wanted: &Value, done: &Done, seen: &mut
         }
         _ => seen.equal(name, fact(name), wanted),
     }
+}
+
+/// Columns and encodings are told to programs, by the engines.
+fn judge_matches(wanted: &Value, done: &Done, seen: &mut Seen) {
+    let hits = done.hits();
+    let wanted = wanted.as_array().unwrap();
+    seen.equal("the number of hits", &hits.len(), &wanted.len());
+    for (index, (hit, wanted)) in hits.iter().zip(wanted).enumerate() {
+        let start = format!("{}:{}:", text(wanted, "path"), wanted["line"]);
+        let Some(shown) = hit.strip_prefix(&start) else {
+            seen.failures.push(format!("{hit:?} is not at {start}"));
+            continue;
+        };
+        let told = |fact: &str| &done.facts[fact][index];
+        if let Some(text) = wanted["text"].as_str() {
+            seen.equal("the line", &shown, &text);
+        } else {
+            let chars = shown.chars().count() as u64;
+            seen.equal("its length", &Some(chars), &wanted["text_chars"].as_u64());
+            let part = text(wanted, "text_contains");
+            seen.check(shown.contains(part), || format!("no {part} in {shown}"));
+        }
+        if !done.facts["columns"].is_null() {
+            let told_of =
+                |fact: &str, name: &str| wanted[name].is_null() || told(fact) == &wanted[name];
+            seen.check(told_of("columns", "column"), || {
+                format!("at {}", told("columns"))
+            });
+            seen.check(told_of("encodings", "encoding"), || {
+                format!("in {}", told("encodings"))
+            });
+        } else if wanted["line_truncated"] == true {
+            let words = "long lines cut around the match";
+            seen.check(done.hint.contains(words), || {
+                format!("no {words:?} in {:?}", done.hint)
+            });
+        }
+    }
+}
+
+fn blocks(done: &Done) -> Value {
+    let block = |block: &tests::Block| {
+        let lines: Vec<&str> = block.lines.iter().map(|(text, _)| text.as_str()).collect();
+        let numbered = (block.first_line..).zip(&block.lines);
+        let hits = numbered.filter(|(_, (_, is_hit))| *is_hit);
+        let hits: Vec<u64> = hits.map(|(number, _)| number).collect();
+        json!({"path": block.path, "first_line": block.first_line, "lines": lines, "match_lines": hits})
+    };
+    done.blocks.iter().map(block).collect()
+}
+
+/// What was passed over: by name where the engines tell it, by number everywhere.
+fn judge_passed_over(wanted: &Value, done: &Done, seen: &mut Seen) {
+    let named = &done.facts["passed_over"];
+    if !named.is_null() {
+        seen.equal("what was passed over", named, wanted);
+    }
+    let wanted = wanted.as_array().unwrap();
+    assert!(wanted.iter().all(|one| one["reason"] == "skip_list"));
+    let counts = json!({"skip_list": wanted.len()});
+    seen.equal("the skipped", &done.facts["skipped"], &counts);
 }

@@ -7,8 +7,10 @@ use serde_json::Value;
 use tests::conditions::is_root;
 use tests::corpus::{cases, text, texts};
 use tests::setup::tmpfs;
-use tests::{Answer, CANARY, Conditions, FrontEnd, Op, Root, Settings, Tree, World};
-use tests::{List, Read, Write};
+use tests::{
+    Answer, CANARY, Conditions, FrontEnd, List, NewDir, Op, Race, Read, Root, Search, Settings,
+    Transfer, Tree, World, Write,
+};
 
 use crate::cases::{Runner, Seen, essence};
 
@@ -23,21 +25,19 @@ fn sandbox_cases<F: FrontEnd>() {
     let report = runner.report(&cases(include_str!("../corpus/sandbox-cases.jsonl")));
     match F::NAME {
         "engines" => insta::assert_snapshot!(report, @"
-        72 run
-        copies and moves come later: SB-098 SB-104 SB-105 SB-107 SB-108 SB-109 SB-129
+        84 run
         not for Linux: SB-137 SB-139 SB-141 SB-142 SB-144 SB-146 SB-147 SB-148
-        searches come later: SB-097 SB-114 SB-116 SB-118 SB-119
+        uploads and exports come with the host: SB-131 SB-132 SB-134 SB-136
+        "),
+        "mcp" => insta::assert_snapshot!(report, @"
+        83 run
+        files_read takes files of any size: SB-068
+        not for Linux: SB-137 SB-139 SB-141 SB-142 SB-144 SB-146 SB-147 SB-148
         uploads and exports come with the host: SB-131 SB-132 SB-134 SB-136
         "),
         _ => insta::assert_snapshot!(report, @"
-        64 run
-        copies and moves come later: SB-098 SB-104 SB-105 SB-107 SB-108 SB-109 SB-129
-        files_read takes files of any size: SB-068
-        no files_* tool creates a bare directory: SB-087
-        no files_* tool removes: SB-088 SB-100 SB-102 SB-103
+        84 run
         not for Linux: SB-137 SB-139 SB-141 SB-142 SB-144 SB-146 SB-147 SB-148
-        searches come later: SB-097 SB-114 SB-116 SB-118 SB-119
-        the switches of the outside come with the family `file`: SB-090 SB-091
         uploads and exports come with the host: SB-131 SB-132 SB-134 SB-136
         "),
     }
@@ -48,14 +48,9 @@ fn reason<F: FrontEnd>(case: &Value) -> Option<&'static str> {
         return Some("not for Linux");
     }
     match text(&case["request"], "op") {
-        "search" => Some("searches come later"),
-        "copy" | "move" => Some("copies and moves come later"),
         "upload" | "export" => Some("uploads and exports come with the host"),
         _ if F::NAME == "mcp" && case["expect"]["error"] == "too_large" => {
             Some("files_read takes files of any size")
-        }
-        _ if F::NAME == "mcp" && !case["policy"]["outside"].is_null() => {
-            Some("the switches of the outside come with the family `file`")
         }
         _ => F::lacks(&op(&World::bare(), &case["request"])),
     }
@@ -90,11 +85,15 @@ fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
         let op = op(&world, &case["request"]);
         let races: Vec<_> = steps
             .iter()
-            .filter_map(|step| world.start_race(step))
+            .filter_map(|step| start_race(&world, step, &op))
             .collect();
         let (answers, slowest) = answers(&front, &op, &case["request"], &races);
-        drop(races);
         let mut seen = Seen::default();
+        for race in races {
+            let faults = race.faults();
+            race.stop();
+            seen.equal("what the race saw go wrong", &faults, &0);
+        }
         for answer in &answers {
             if seen.failures.len() < 5 {
                 judge_answer(&world, case, &op, answer, &mut seen);
@@ -148,7 +147,13 @@ fn op(world: &World, request: &Value) -> Op {
         "read" => Op::Read(Read::whole(&path)),
         "list" => Op::List(List::of(&path)),
         "delete" => Op::Remove(path),
-        "mkdir" => Op::CreateDir(path),
+        "mkdir" => Op::CreateDir(NewDir::new(&path)),
+        "search" => Op::Search(Search {
+            include_hidden: true,
+            ..Search::text(&path, text(request, "query"))
+        }),
+        "copy" => Op::Copy(transfer(world, &path, request)),
+        "move" => Op::Move(transfer(world, &path, request)),
         "write" => {
             let bytes = request["text_bytes"]
                 .as_u64()
@@ -162,12 +167,28 @@ fn op(world: &World, request: &Value) -> Op {
     }
 }
 
+fn transfer(world: &World, from: &str, request: &Value) -> Transfer {
+    let to = world.expand(text(request, "to"));
+    Transfer {
+        overwrite: request["overwrite"] == true,
+        ..Transfer::new(from, &to)
+    }
+}
+
+fn start_race(world: &World, step: &Value, op: &Op) -> Option<Race> {
+    if step["kind"] != "create-loop" {
+        return world.start_race(step);
+    }
+    let source = world.root().join(op.path());
+    Some(Race::create(world.path(text(step, "path")), source))
+}
+
 /// Makes the call as often as the case says, and until each race took a few turns.
 fn answers<F: FrontEnd>(
     front: &F,
     op: &Op,
     request: &Value,
-    races: &[tests::Race],
+    races: &[Race],
 ) -> (Vec<Answer>, Duration) {
     let mut slowest = Duration::ZERO;
     let mut all = Vec::new();
@@ -195,6 +216,13 @@ fn judge_answer(world: &World, case: &Value, op: &Op, answer: &Answer, seen: &mu
 
 fn fits(expect: &Value, answer: &Answer) -> bool {
     let any = texts(expect, "error_any");
+    if let Some(matches) = expect["matches"].as_array() {
+        let found = answer.result.as_ref().map(|done| {
+            let paths = done.blocks.iter().map(|block| block.path.clone().into());
+            paths.collect::<Vec<Value>>()
+        });
+        return found.is_ok_and(|found| found == *matches);
+    }
     match (expect["content"].as_str(), expect["error"].as_str()) {
         (Some(content), _) => answer
             .result
@@ -216,7 +244,7 @@ fn judge_disk(world: &World, case: &Value, answers: &[Answer], before: &Tree, se
     if text(case, "id") != "SB-128" {
         seen.check(outside.is_empty(), || format!("outside: {outside:?}"));
     }
-    let reads = ["read", "list"].contains(&text(&case["request"], "op"));
+    let reads = ["read", "list", "search"].contains(&text(&case["request"], "op"));
     let raced = case["setup"]
         .as_array()
         .unwrap()
@@ -240,7 +268,11 @@ fn judge_invariants(
     for invariant in texts(case, "invariants") {
         let words: Vec<&str> = invariant.splitn(3, ' ').collect();
         match words.as_slice() {
-            ["outside_unchanged" | "no_path_leak" | "memory_below_mb", ..] => {}
+            // The race itself sees whether its file was overwritten.
+            [
+                "outside_unchanged" | "no_path_leak" | "memory_below_mb" | "never_overwrites",
+                ..,
+            ] => {}
             ["not_disclosed"] => {
                 let told = answers.iter().find(|answer| answer.raw.contains(CANARY));
                 seen.check(told.is_none(), || format!("disclosed: {told:?}"));

@@ -1,19 +1,23 @@
 //! The libraries, called directly with the tool server's own choices where they have one.
 
+mod trees;
+
 use std::ffi::OsString;
 
 use fs_core::{
-    Encoding, Entry, EntryKind, Error, Fallback, Field, LineRange, ListOptions, Order, Position,
+    Encoding, Entry, EntryKind, Error, Fallback, Field, LineRange, ListOptions, Position,
     ReadOptions, Result, Version, Window,
 };
 use fs_edit::{EditOptions, Edited, Request};
 use fs_sandbox::{
-    Backup, Breaks, HardLinks, Rights, UpdateOptions, Workspace, WriteMode, WriteOptions, Written,
+    Backup, Breaks, Change, CreateDirOptions, HardLinks, Metadata, Rights, TransferOptions,
+    Transferred, UpdateOptions, Workspace, WriteMode, WriteOptions, Written,
 };
 use serde_json::{Map, Value, json};
 
 use crate::front_end::{
-    Answer, Done, Edit, FrontEnd, List, Mode, Op, Range, Read, Refusal, Settings, Write,
+    Answer, Done, Edit, FrontEnd, List, Mode, NewDir, Op, Order, Range, Read, Refusal, Settings,
+    Transfer, Write,
 };
 
 /// The engines over one workspace.
@@ -47,7 +51,12 @@ impl FrontEnd for Engines {
             Op::Write(write) => self.write_text(write),
             Op::Edit(edit) => self.edit_text(edit),
             Op::List(list) => self.list_names(list),
-            Op::CreateDir(path) => self.workspace.create_dir(path).map(|()| Done::default()),
+            Op::Tree(walk) => self.tree(walk),
+            Op::Search(search) => self.hits(search),
+            Op::Copy(transfer) => self.transfer(transfer, Workspace::copy),
+            Op::Move(transfer) => self.transfer(transfer, Workspace::rename),
+            Op::Stat(path) => self.workspace.symlink_metadata(path).map(stat_done),
+            Op::CreateDir(dir) => self.create_dir(dir),
             Op::Remove(path) => self.workspace.remove_file(path).map(|()| Done::default()),
         })
     }
@@ -127,10 +136,9 @@ impl Engines {
             is_dir: name.ends_with('/'),
         });
         let options = ListOptions {
-            order: if list.folders_first {
-                Order::FoldersFirst
-            } else {
-                Order::Name
+            order: match list.order {
+                Order::FoldersFirst => fs_core::Order::FoldersFirst,
+                Order::Own | Order::Name => fs_core::Order::Name,
             },
             limit: list.limit.map(|limit| usize::try_from(limit).unwrap()),
             after,
@@ -153,7 +161,41 @@ impl Engines {
             ..Done::default()
         })
     }
+
+    fn transfer(&self, transfer: &Transfer, go: Go) -> Result<Done> {
+        let options = TransferOptions {
+            overwrite: transfer.overwrite,
+            ..TransferOptions::default()
+        };
+        let done = go(&self.workspace, &transfer.from, &transfer.to, &options)?;
+        let facts = json!({
+            "type": kind_name(done.kind),
+            "size": done.size,
+            "replaced": done.replaced,
+            "parted_links": done.parted_links,
+            "warnings": done.warnings,
+        });
+        Ok(Done {
+            facts,
+            ..Done::default()
+        })
+    }
+
+    fn create_dir(&self, dir: &NewDir) -> Result<Done> {
+        let options = CreateDirOptions {
+            parents: dir.parents,
+            exist_ok: dir.exist_ok,
+        };
+        let change = self.workspace.create_dir_with(&dir.path, options)?;
+        Ok(Done {
+            facts: json!({"created": change == Change::Created}),
+            ..Done::default()
+        })
+    }
 }
+
+/// A copy or a move.
+type Go = fn(&Workspace, &str, &str, &TransferOptions) -> Result<Transferred>;
 
 fn workspace(settings: &Settings) -> Workspace {
     let mut builder = Workspace::builder().outside(rights(&settings.outside));
@@ -217,6 +259,22 @@ fn entry_name(entry: &Entry) -> String {
     }
 }
 
+fn kind_name(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Dir => "directory",
+        EntryKind::File => "file",
+        EntryKind::Link => "link",
+        EntryKind::Other => "special",
+    }
+}
+
+fn stat_done(found: Metadata) -> Done {
+    Done {
+        facts: json!({"type": kind_name(found.kind), "size": found.size}),
+        ..Done::default()
+    }
+}
+
 fn shown(window: Window) -> Done {
     let cut = |line: &fs_core::CutLine| json!({"line": line.line, "shown_chars": line.shown_chars, "line_bytes": line.line_bytes, "next_column": line.next_column});
     let next = window
@@ -277,7 +335,10 @@ fn edited_done(edited: &Edited) -> Done {
 fn answer(result: Result<Done>) -> Answer {
     match result {
         Ok(done) => {
-            let raw = format!("{}{}{:?}", done.text, done.facts, done.names);
+            let raw = format!(
+                "{}{}{:?}{:?}",
+                done.text, done.facts, done.names, done.blocks
+            );
             Answer {
                 result: Ok(done),
                 raw,

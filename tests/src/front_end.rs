@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
-use fs_edit::{Edit as Replacement, EolMode, Target};
+use fs_edit::{Edit as Replacement, EolMode};
 use serde_json::Value;
 
 /// Whatever carries calls to the engines: the engines themselves, or a server over its wire.
 pub trait FrontEnd: Sync + Sized {
     /// The driver's name in reports.
     const NAME: &'static str;
+
+    /// Whether a window has the breaks of its lines; without them its lines are joined by LF.
+    const BREAKS: bool = true;
 
     /// Starts it on these settings.
     fn start(settings: &Settings) -> Self;
@@ -42,6 +45,11 @@ pub trait FrontEnd: Sync + Sized {
     /// Lists a directory.
     fn list(&self, path: &str) -> Answer {
         self.call(&Op::List(List::of(path)))
+    }
+
+    /// Searches a directory for a literal text.
+    fn search(&self, path: &str, query: &str) -> Answer {
+        self.call(&Op::Search(Search::text(path, query)))
     }
 }
 
@@ -86,8 +94,18 @@ pub enum Op {
     Edit(Edit),
     /// List a directory.
     List(List),
+    /// Show what is below a directory.
+    Tree(Walk),
+    /// Search below a directory.
+    Search(Search),
+    /// Copy a file.
+    Copy(Transfer),
+    /// Move a file or a link.
+    Move(Transfer),
+    /// Say what a path names.
+    Stat(String),
     /// Create a directory.
-    CreateDir(String),
+    CreateDir(NewDir),
     /// Remove a file or a link.
     Remove(String),
 }
@@ -159,7 +177,7 @@ pub struct Edit {
     /// The path as sent.
     pub path: String,
     /// What to change.
-    pub target: Target,
+    pub target: fs_edit::Target,
     /// How line breaks are treated.
     pub eol: EolMode,
     /// The declared encoding.
@@ -181,8 +199,90 @@ pub struct List {
     pub limit: Option<u64>,
     /// The last entry of the page before.
     pub after: Option<String>,
-    /// Whether folders come first.
-    pub folders_first: bool,
+    /// The order.
+    pub order: Order,
+}
+
+/// The order of a listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// The front end's own.
+    #[default]
+    Own,
+    /// By name.
+    Name,
+    /// Folders first, then by name.
+    FoldersFirst,
+}
+
+/// A walk of a tree.
+#[derive(Debug, Clone)]
+pub struct Walk {
+    /// The path as sent.
+    pub path: String,
+    /// How deep to go; with 1 only the entries of the directory itself.
+    pub max_depth: u64,
+    /// The most entries.
+    pub max_entries: u64,
+    /// Whether hidden names are shown and every folder is entered.
+    pub include_hidden: bool,
+}
+
+/// A search.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// The path as sent.
+    pub path: String,
+    /// What to search for.
+    pub query: String,
+    /// Where to look for it.
+    pub within: Within,
+    /// Whether the query is a regular expression.
+    pub regex: bool,
+    /// A glob that files must match.
+    pub file_glob: Option<String>,
+    /// The most results.
+    pub max_results: Option<u64>,
+    /// Lines around each hit.
+    pub context_lines: u64,
+    /// Whether hidden names are searched.
+    pub include_hidden: bool,
+    /// What files are taken for that are not UTF-8.
+    pub encoding: Option<String>,
+}
+
+/// Where a search looks for its query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Within {
+    /// In texts.
+    #[default]
+    Text,
+    /// In names.
+    Names,
+    /// Where a name is defined.
+    Definitions,
+}
+
+/// A copy or a move.
+#[derive(Debug, Clone)]
+pub struct Transfer {
+    /// The source's path as sent.
+    pub from: String,
+    /// The target's path as sent.
+    pub to: String,
+    /// Whether a file that is there is replaced.
+    pub overwrite: bool,
+}
+
+/// A directory to be made.
+#[derive(Debug, Clone)]
+pub struct NewDir {
+    /// The path as sent.
+    pub path: String,
+    /// Whether missing directories above it are made too.
+    pub parents: bool,
+    /// Whether a directory that is there will do.
+    pub exist_ok: bool,
 }
 
 /// What came back.
@@ -201,10 +301,24 @@ pub struct Done {
     pub text: String,
     /// The hint of a read or listing, and what else is not plain.
     pub hint: String,
-    /// The names of a listing: `/` after a directory, `@` after a link.
+    /// The names of a listing, a tree (two blanks for each level) or a search of names: `/` after a
+    /// directory, `@` after a link where links are told.
     pub names: Vec<String>,
+    /// The lines that a search of texts found.
+    pub blocks: Vec<Block>,
     /// The facts about it, by the names of the tool server.
     pub facts: Value,
+}
+
+/// Consecutive lines of a file that a search shows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Block {
+    /// The file's path as told.
+    pub path: String,
+    /// The number of the first line.
+    pub first_line: u64,
+    /// The lines, and whether each is a hit.
+    pub lines: Vec<(String, bool)>,
 }
 
 /// A failure.
@@ -231,15 +345,26 @@ impl Settings {
 }
 
 impl Op {
-    /// Returns the path as sent.
+    /// Returns the path as sent; of a copy or move the source's.
     pub fn path(&self) -> &str {
+        self.paths()[0]
+    }
+
+    /// Returns all paths as sent.
+    pub fn paths(&self) -> Vec<&str> {
         match self {
             Self::Read(Read { path, .. })
             | Self::Write(Write { path, .. })
             | Self::Edit(Edit { path, .. })
             | Self::List(List { path, .. })
-            | Self::CreateDir(path)
-            | Self::Remove(path) => path,
+            | Self::Tree(Walk { path, .. })
+            | Self::Search(Search { path, .. })
+            | Self::CreateDir(NewDir { path, .. })
+            | Self::Stat(path)
+            | Self::Remove(path) => vec![path],
+            Self::Copy(Transfer { from, to, .. }) | Self::Move(Transfer { from, to, .. }) => {
+                vec![from, to]
+            }
         }
     }
 }
@@ -293,11 +418,11 @@ impl Edit {
             new: (*new).to_owned(),
             expected_count: 1,
         });
-        Self::to(path, Target::Text(edits.collect()))
+        Self::to(path, fs_edit::Target::Text(edits.collect()))
     }
 
     /// Returns an edit of `target`.
-    pub fn to(path: &str, target: Target) -> Self {
+    pub fn to(path: &str, target: fs_edit::Target) -> Self {
         Self {
             path: path.to_owned(),
             target,
@@ -311,14 +436,97 @@ impl Edit {
 }
 
 impl List {
-    /// Returns a listing of a directory by name.
+    /// Returns a listing of a directory in the front end's own order.
     pub fn of(path: &str) -> Self {
         Self {
             path: path.to_owned(),
             limit: None,
             after: None,
-            folders_first: false,
+            order: Order::Own,
         }
+    }
+}
+
+impl Walk {
+    /// Returns a walk of all that is below a directory, 50 levels and 5,000 entries at most.
+    pub fn of(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            max_depth: 50,
+            max_entries: 5000,
+            include_hidden: false,
+        }
+    }
+}
+
+impl Search {
+    /// Returns a search of texts for a literal.
+    pub fn text(path: &str, query: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            query: query.to_owned(),
+            within: Within::Text,
+            regex: false,
+            file_glob: None,
+            max_results: None,
+            context_lines: 0,
+            include_hidden: false,
+            encoding: None,
+        }
+    }
+
+    /// Returns a search of names.
+    pub fn names(path: &str, query: &str) -> Self {
+        Self {
+            within: Within::Names,
+            ..Self::text(path, query)
+        }
+    }
+}
+
+impl Transfer {
+    /// Returns a transfer that replaces nothing.
+    pub fn new(from: &str, to: &str) -> Self {
+        Self {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            overwrite: false,
+        }
+    }
+
+    /// Returns a transfer that replaces what is there.
+    pub fn over(from: &str, to: &str) -> Self {
+        Self {
+            overwrite: true,
+            ..Self::new(from, to)
+        }
+    }
+}
+
+impl NewDir {
+    /// Returns a directory whose parent is there and which is not.
+    pub fn new(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            parents: false,
+            exist_ok: false,
+        }
+    }
+}
+
+impl Done {
+    /// Returns the hits of a search as `PATH:LINE:text`.
+    pub fn hits(&self) -> Vec<String> {
+        let hits = self.blocks.iter().flat_map(Block::hits);
+        hits.collect()
+    }
+}
+
+impl Block {
+    fn hits(&self) -> impl Iterator<Item = String> {
+        let numbered = (self.first_line..).zip(&self.lines);
+        let hits = numbered.filter(|(_, (_, is_hit))| *is_hit);
+        hits.map(|(number, (text, _))| format!("{}:{number}:{text}", self.path))
     }
 }
 

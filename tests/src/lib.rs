@@ -1,8 +1,9 @@
 //! The shared suite's drivers, worlds and models.
 //!
 //! A suite is a function over [`FrontEnd`]: the same calls and the same expectations, whatever
-//! carries them. [`Engines`] calls the libraries; [`Mcp`] talks to the real binary over its pipes.
-//! [`suite!`] makes a test per driver out of a suite.
+//! carries them. [`Engines`] calls the libraries; [`Mcp`] talks to the real binary over its pipes,
+//! in the words of the family `files` where it has some; [`McpFile`] does in those of the family
+//! `file` alone. [`suite!`] makes a test per driver out of a suite.
 //!
 //! - [`World`] is a fresh folder with a root and an outside, and what a case sets up in it.
 //! - [`Conditions`] are what a thread can be put under: `openat2` blocked, another user, own mounts.
@@ -24,6 +25,7 @@ pub mod corpus;
 mod engines;
 mod front_end;
 pub mod mcp;
+mod mcp_file;
 pub mod model;
 pub mod property;
 mod race;
@@ -35,23 +37,37 @@ mod world;
 pub use conditions::{Conditions, Openat2};
 pub use engines::Engines;
 pub use front_end::{
-    Answer, Done, Edit, FrontEnd, List, Mode, Op, Range, Read, Refusal, Root, Settings, Write,
+    Answer, Block, Done, Edit, FrontEnd, List, Mode, NewDir, Op, Order, Range, Read, Refusal, Root,
+    Search, Settings, Transfer, Walk, Within, Write,
 };
 pub use mcp::Mcp;
+pub use mcp_file::McpFile;
 pub use race::Race;
 pub use snapshot::{Item, Tree};
 pub use wire::{Pending, Wire};
 pub use world::{CANARY, World};
 
-/// Makes each named suite, a function generic over [`FrontEnd`], a test of every driver.
+/// Makes each named suite, a function generic over [`FrontEnd`], a test of every driver; those after
+/// `[engines, mcp]`, of these two.
 #[macro_export]
 macro_rules! suite {
+    (@ $module:ident $driver:ident $($name:ident),*) => {
+        mod $module {
+            $( #[test] fn $name() { super::$name::<$crate::$driver>(); } )*
+        }
+    };
+    ([engines, mcp] $($name:ident),+ $(,)?) => {
+        $crate::suite!(@ engines Engines $($name),+);
+        $crate::suite!(@ mcp Mcp $($name),+);
+    };
+    ($($name:ident),+ ; [engines, mcp] $($other:ident),+ $(,)?) => {
+        $crate::suite!(@ engines Engines $($name,)+ $($other),+);
+        $crate::suite!(@ mcp Mcp $($name,)+ $($other),+);
+        $crate::suite!(@ mcp_file McpFile $($name),+);
+    };
     ($($name:ident),+ $(,)?) => {
-        mod engines {
-            $( #[test] fn $name() { super::$name::<$crate::Engines>(); } )+
-        }
-        mod mcp {
-            $( #[test] fn $name() { super::$name::<$crate::Mcp>(); } )+
-        }
+        $crate::suite!(@ engines Engines $($name),+);
+        $crate::suite!(@ mcp Mcp $($name),+);
+        $crate::suite!(@ mcp_file McpFile $($name),+);
     };
 }

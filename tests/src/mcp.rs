@@ -1,13 +1,17 @@
 //! The tool server over its pipes, as an MCP client sees it.
 
-use std::process::Command;
+pub(crate) mod parse;
 
-use fs_edit::{Edit as Replacement, EolMode, Target};
+use std::process::Command;
+use std::time::Duration;
+
+use fs_edit::{Edit as Replacement, EolMode, Positional, Target};
 use serde_json::{Map, Value, json};
 
 use crate::binary;
 use crate::front_end::{
-    Answer, Done, Edit, FrontEnd, List, Mode, Op, Range, Read, Refusal, Root, Settings, Write,
+    Answer, Done, Edit, FrontEnd, List, Mode, NewDir, Op, Order, Range, Read, Refusal, Root,
+    Search, Settings, Transfer, Walk, Within, Write,
 };
 use crate::wire::Wire;
 
@@ -49,6 +53,41 @@ impl Mcp {
             self.wire
                 .request("tools/call", &json!({"name": name, "arguments": arguments})),
         )
+    }
+
+    /// Calls a tool that may take so long.
+    #[track_caller]
+    pub fn patient_tool(&self, name: &str, arguments: &Value, time: Duration) -> Answer {
+        let call = json!({"name": name, "arguments": arguments});
+        let pending = self.wire.post("tools/call", &call);
+        answer(
+            self.wire
+                .wait_for(&pending, time)
+                .expect("an answer in time"),
+        )
+    }
+
+    /// Returns the tools that are offered.
+    pub fn tools(&self) -> Vec<Value> {
+        let list = parse(&self.wire.request("tools/list", &json!({})));
+        list["result"]["tools"].as_array().expect("tools").clone()
+    }
+
+    /// Makes a call that has the same words in both families.
+    #[track_caller]
+    pub(crate) fn common(&self, op: &Op) -> Answer {
+        match op {
+            Op::Tree(walk) => parse::tree(self.tool("tree_dir", &walk_arguments(walk))),
+            Op::Search(search) => {
+                parse::search(self.tool("search_files", &search_arguments(search)), search)
+            }
+            Op::Copy(transfer) => self.tool("copy_file", &transfer_arguments(transfer)),
+            Op::Move(transfer) => self.tool("move_file", &transfer_arguments(transfer)),
+            Op::Stat(path) => self.tool("stat_file", &on(path).into()),
+            Op::CreateDir(dir) => self.tool("make_dir", &dir_arguments(dir)),
+            Op::Remove(path) => self.tool("delete_file", &on(path).into()),
+            other => panic!("each family has words of its own for {other:?}"),
+        }
     }
 
     /// Returns a field of the process's status in KiB, such as `VmHWM`.
@@ -128,13 +167,10 @@ impl FrontEnd for Mcp {
 
     fn lacks(op: &Op) -> Option<&'static str> {
         match op {
-            Op::CreateDir(_) => Some("no files_* tool creates a bare directory"),
-            Op::Remove(_) => Some("no files_* tool removes"),
             Op::Read(read) => read_lacks(read),
-            Op::Edit(edit) if matches!(edit.target, Target::Position(_)) => {
-                Some("files_edit takes no positions")
+            Op::List(list) if list.order == Order::FoldersFirst => {
+                Some("files_ls lists by name only")
             }
-            Op::List(list) if list.folders_first => Some("files_ls lists by name only"),
             _ => None,
         }
     }
@@ -143,9 +179,12 @@ impl FrontEnd for Mcp {
         match op {
             Op::Read(read) => self.tool("files_read", &read_arguments(read)),
             Op::Write(write) => self.tool("files_write", &write_arguments(write)),
-            Op::Edit(edit) => self.tool("files_edit", &edit_arguments(edit)),
-            Op::List(list) => listed(self.tool("files_ls", &list_arguments(list))),
-            Op::CreateDir(_) | Op::Remove(_) => panic!("{:?}", Self::lacks(op)),
+            Op::Edit(edit) => match &edit.target {
+                Target::Text(edits) => self.tool("files_edit", &edit_arguments(edit, edits)),
+                Target::Position(_) => self.tool("edit_file", &edit_file_arguments(edit)),
+            },
+            Op::List(list) => parse::listed(self.tool("files_ls", &list_arguments(list))),
+            _ => self.common(op),
         }
     }
 
@@ -198,6 +237,96 @@ fn read_arguments(read: &Read) -> Value {
     arguments.into()
 }
 
+pub(crate) fn walk_arguments(walk: &Walk) -> Value {
+    let mut arguments = on(&walk.path);
+    put(&mut arguments, "max_depth", walk.max_depth);
+    put(&mut arguments, "max_entries", walk.max_entries);
+    let hidden = walk.include_hidden.then_some(true);
+    put_some(&mut arguments, "include_hidden", hidden);
+    arguments.into()
+}
+
+pub(crate) fn search_arguments(search: &Search) -> Value {
+    let mut arguments = Map::new();
+    put(&mut arguments, "query", search.query.clone());
+    put(&mut arguments, "root", search.path.clone());
+    let mode = match search.within {
+        Within::Text => "text",
+        Within::Names => "name",
+        Within::Definitions => "code",
+    };
+    put(&mut arguments, "mode", mode);
+    put_some(&mut arguments, "regex", search.regex.then_some(true));
+    put_some(&mut arguments, "file_glob", search.file_glob.clone());
+    put_some(&mut arguments, "max_results", search.max_results);
+    put(&mut arguments, "context_lines", search.context_lines);
+    let hidden = search.include_hidden.then_some(true);
+    put_some(&mut arguments, "include_hidden", hidden);
+    put_some(&mut arguments, "encoding", search.encoding.clone());
+    arguments.into()
+}
+
+fn transfer_arguments(transfer: &Transfer) -> Value {
+    let mut arguments = Map::new();
+    put(&mut arguments, "src_path", transfer.from.clone());
+    put(&mut arguments, "dst_path", transfer.to.clone());
+    let overwrite = transfer.overwrite.then_some(true);
+    put_some(&mut arguments, "overwrite", overwrite);
+    arguments.into()
+}
+
+fn dir_arguments(dir: &NewDir) -> Value {
+    let mut arguments = on(&dir.path);
+    put(&mut arguments, "parents", dir.parents);
+    put(&mut arguments, "exist_ok", dir.exist_ok);
+    arguments.into()
+}
+
+/// The arguments of `edit_file`, for a change by position or of one text.
+pub(crate) fn edit_file_arguments(edit: &Edit) -> Value {
+    let mut arguments = on(&edit.path);
+    let mut set = |name: &str, value: Value| put(&mut arguments, name, value);
+    match &edit.target {
+        Target::Text(edits) => {
+            let [only] = edits.as_slice() else {
+                panic!("edit_file makes one edit")
+            };
+            set("mode", json!("replace_text"));
+            set("old_text", json!(only.old));
+            set("text", json!(only.new));
+            set("expected_count", json!(only.expected_count));
+        }
+        Target::Position(Positional::Insert { line, column, text }) => {
+            set("mode", json!("insert"));
+            set("line", json!(line));
+            set("column", json!(column));
+            set("text", json!(text));
+        }
+        Target::Position(Positional::ReplaceLine { line, text }) => {
+            set("mode", json!("replace_line"));
+            set("line", json!(line));
+            set("text", json!(text));
+        }
+        Target::Position(Positional::ReplaceRange {
+            line,
+            column,
+            end_line,
+            end_column,
+            text,
+        }) => {
+            set("mode", json!("replace_range"));
+            set("line", json!(line));
+            set("column", json!(column));
+            set("end_line", json!(end_line));
+            set("end_column", json!(end_column));
+            set("text", json!(text));
+        }
+    }
+    put(&mut arguments, "create_backup", edit.backup);
+    add_edit_options(&mut arguments, edit);
+    arguments.into()
+}
+
 fn write_arguments(write: &Write) -> Value {
     let mut arguments = on(&write.path);
     put(&mut arguments, "content", write.text.clone());
@@ -214,28 +343,29 @@ fn write_arguments(write: &Write) -> Value {
     arguments.into()
 }
 
-fn edit_arguments(edit: &Edit) -> Value {
+fn edit_arguments(edit: &Edit, edits: &[Replacement]) -> Value {
     let mut arguments = on(&edit.path);
-    let Target::Text(edits) = &edit.target else {
-        panic!("files_edit takes no positions")
-    };
     put(
         &mut arguments,
         "edits",
         edits.iter().map(replacement).collect::<Vec<_>>(),
     );
+    put_some(&mut arguments, "create_backup", edit.backup.then_some(true));
+    add_edit_options(&mut arguments, edit);
+    arguments.into()
+}
+
+fn add_edit_options(arguments: &mut Map<String, Value>, edit: &Edit) {
     let eol = match edit.eol {
         EolMode::Auto => None,
         EolMode::Exact => Some("exact"),
         EolMode::Lf => Some("lf"),
         EolMode::CrLf => Some("crlf"),
     };
-    put_some(&mut arguments, "eol", eol);
-    put_some(&mut arguments, "encoding", edit.encoding.clone());
-    put_some(&mut arguments, "if_version", edit.if_version.clone());
-    put_some(&mut arguments, "create_backup", edit.backup.then_some(true));
-    put_some(&mut arguments, "dry_run", edit.dry_run.then_some(true));
-    arguments.into()
+    put_some(arguments, "eol", eol);
+    put_some(arguments, "encoding", edit.encoding.clone());
+    put_some(arguments, "if_version", edit.if_version.clone());
+    put_some(arguments, "dry_run", edit.dry_run.then_some(true));
 }
 
 fn replacement(edit: &Replacement) -> Value {
@@ -250,22 +380,26 @@ fn replacement(edit: &Replacement) -> Value {
     arguments.into()
 }
 
-fn list_arguments(list: &List) -> Value {
+pub(crate) fn list_arguments(list: &List) -> Value {
     let mut arguments = on(&list.path);
     put_some(&mut arguments, "limit", list.limit);
     put_some(&mut arguments, "after", list.after.clone());
     arguments.into()
 }
 
-fn on(path: &str) -> Map<String, Value> {
+pub(crate) fn on(path: &str) -> Map<String, Value> {
     Map::from_iter([("path".to_owned(), path.into())])
 }
 
-fn put(arguments: &mut Map<String, Value>, name: &str, value: impl Into<Value>) {
+pub(crate) fn put(arguments: &mut Map<String, Value>, name: &str, value: impl Into<Value>) {
     arguments.insert(name.to_owned(), value.into());
 }
 
-fn put_some(arguments: &mut Map<String, Value>, name: &str, value: Option<impl Into<Value>>) {
+pub(crate) fn put_some(
+    arguments: &mut Map<String, Value>,
+    name: &str,
+    value: Option<impl Into<Value>>,
+) {
     if let Some(value) = value {
         put(arguments, name, value);
     }
@@ -304,25 +438,7 @@ fn done(result: &Value) -> Done {
     Done {
         text: block(0),
         hint: block(1),
-        names: Vec::new(),
         facts: result["_meta"]["postern/facts"].clone(),
+        ..Done::default()
     }
-}
-
-/// Adds the names to the answer of a listing: `name/`, or `name  (size)`.
-fn listed(mut answer: Answer) -> Answer {
-    if let Ok(done) = &mut answer.result {
-        let name = |line: &str| {
-            line.rsplit_once("  (")
-                .map_or(line, |(name, _)| name)
-                .to_owned()
-        };
-        done.names = done
-            .text
-            .lines()
-            .filter(|line| *line != "(empty directory)")
-            .map(name)
-            .collect();
-    }
-    answer
 }

@@ -4,3 +4,4 @@ pub mod edits;
 pub mod lines;
 pub mod paths;
 pub mod positions;
+pub mod search;

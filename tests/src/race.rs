@@ -1,6 +1,8 @@
 //! What goes on in a world beside a request.
 
+use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,6 +15,7 @@ use rustix::fs::{CWD, RenameFlags};
 pub struct Race {
     stop: Arc<AtomicBool>,
     turns: Arc<AtomicU64>,
+    faults: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -49,8 +52,36 @@ impl Race {
         })
     }
 
+    /// Creates a file at `path` and removes it, over and over; that another took its name meanwhile is
+    /// a fault. A file that is there already goes back to `source`, whence it was moved.
+    pub fn create(path: PathBuf, source: PathBuf) -> Self {
+        let faults = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&faults);
+        let turn = move || {
+            let Ok(mut file) = File::create_new(&path) else {
+                drop(std::fs::rename(&path, &source));
+                return;
+            };
+            file.write_all(b"B").unwrap();
+            for _ in 0..20 {
+                std::thread::yield_now();
+            }
+            let id = |meta: &std::fs::Metadata| (meta.dev(), meta.ino());
+            let there = path.symlink_metadata().map(|meta| id(&meta));
+            if there.ok() != Some(id(&file.metadata().unwrap())) {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+            drop(std::fs::remove_file(&path));
+        };
+        Self::counting(faults, turn)
+    }
+
     /// Does `turn` over and over in a thread of its own.
-    pub fn of(mut turn: impl FnMut() + Send + 'static) -> Self {
+    pub fn of(turn: impl FnMut() + Send + 'static) -> Self {
+        Self::counting(Arc::default(), turn)
+    }
+
+    fn counting(faults: Arc<AtomicU64>, mut turn: impl FnMut() + Send + 'static) -> Self {
         let (stop, turns) = (
             Arc::new(AtomicBool::new(false)),
             Arc::new(AtomicU64::new(0)),
@@ -65,6 +96,7 @@ impl Race {
         Self {
             stop,
             turns,
+            faults,
             thread: Some(thread),
         }
     }
@@ -72,6 +104,11 @@ impl Race {
     /// Returns how many turns were taken so far.
     pub fn turns(&self) -> u64 {
         self.turns.load(Ordering::Relaxed)
+    }
+
+    /// Returns how often something went wrong that the race itself can see.
+    pub fn faults(&self) -> u64 {
+        self.faults.load(Ordering::Relaxed)
     }
 
     /// Stops it and returns how many turns it took.

@@ -89,6 +89,19 @@ impl World {
         self
     }
 
+    /// Removes all that a folder below the base folder holds; the folder itself stays the same one.
+    pub fn clear(&self, name: &str) -> &Self {
+        for entry in self.path(name).read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.is_symlink() {
+                std::fs::remove_dir_all(path).unwrap();
+            } else {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+        self
+    }
+
     /// Returns the bytes of a file below the base folder.
     #[track_caller]
     pub fn get(&self, name: &str) -> Vec<u8> {
@@ -121,18 +134,23 @@ impl World {
 
     /// Says which path that the caller did not send an answer discloses, if any.
     pub fn leak(&self, op: &Op, answer: &Answer) -> Option<String> {
-        self.leak_in(&answer.raw, op.path())
+        self.leak_besides(&answer.raw, &op.paths())
     }
 
     /// Says which path other than `sent` a line from a server discloses, if any.
     pub fn leak_in(&self, raw: &str, sent: &str) -> Option<String> {
+        self.leak_besides(raw, &[sent])
+    }
+
+    /// Says which path other than those `sent` a line from a server discloses, if any.
+    pub fn leak_besides(&self, raw: &str, sent: &[&str]) -> Option<String> {
         let base = self.base.to_str().unwrap();
         let folder = self.folder.path().file_name().unwrap().to_str().unwrap();
-        let rest = if sent.contains(base) {
-            raw.replace(sent, "")
-        } else {
-            raw.to_owned()
-        };
+        let mut sent: Vec<&&str> = sent.iter().filter(|path| path.contains(base)).collect();
+        sent.sort_by_key(|path| std::cmp::Reverse(path.len()));
+        let rest = sent
+            .into_iter()
+            .fold(raw.to_owned(), |rest, path| rest.replace(*path, ""));
         let needle = [base, folder]
             .into_iter()
             .find(|needle| rest.contains(needle))?;

@@ -9,7 +9,7 @@ use crate::guess::Sample;
 use crate::problem::Problem;
 
 /// How far a NUL is looked for.
-const HEAD_BYTES: usize = 8 * 1024;
+pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 
 /// The bytes of a file from its start to its end, as often as they are asked for.
 pub(crate) trait Blocks {
@@ -55,7 +55,8 @@ impl First {
         Self::of_head(&head, declared)
     }
 
-    fn of_head(head: &[u8], declared: Option<Encoding>) -> Result<Self> {
+    /// Decides by the first bytes, of which the first 8 KiB count.
+    pub(crate) fn of_head(head: &[u8], declared: Option<Encoding>) -> Result<Self> {
         let (encoding, len) = match head {
             [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => {
                 return Err(Problem::NotText { offset: 0 }.into());

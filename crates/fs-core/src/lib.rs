@@ -14,6 +14,8 @@
 //!   [`detect`] is the one rule that finds the encoding, and says by what ([`EncodingBy`]).
 //! - A **version** ([`Version`]) is what a file was when it was read; the **index** ([`IndexCache`]) is
 //!   where its lines are, kept between reads.
+//! - A **walk** ([`walk()`]) visits a tree, a **search** ([`search()`]) what is in it; a **skip**
+//!   ([`Skip`]) is why something was passed over, and a [`Sight`] what the caller may see of it.
 //! - A **patch** ([`Patch`]) is a change that is decided, as ranges to keep and new bytes.
 //! - A **problem** ([`Problem`]) is what went wrong, as data; an [`Error`] adds the caller's path.
 //!
@@ -25,6 +27,11 @@
 //!   counted, and decoding what was encoded gives the same text.
 //! - A read takes the memory of its answer and at most 4 MiB, a page of a listing that of its
 //!   entries, whatever the size of the file or the directory.
+//! - A walk is opened name by name and through no link, so it never leaves its root, and holds some
+//!   40 handles at most, whatever the depth. What is passed over is counted by reason.
+//! - A search returns the first hits in path order, the same ones however many threads look for
+//!   them, and ends once they are known. Its time is linear in the text, and an expression that
+//!   would take more memory than a text is worth is refused.
 //! - A handle's position is neither used nor moved, so threads may share one.
 //! - Every long operation stops soon after its [`Cancel`] does.
 //! - No input makes it panic, and no error holds a path that the caller did not send.
@@ -74,6 +81,7 @@ compile_error!("fs-core reads directories by getdents: only Linux is supported s
 
 mod cancel;
 mod chars;
+mod definition;
 mod encoding;
 mod error;
 mod file_bytes;
@@ -87,10 +95,15 @@ mod newline;
 mod patch;
 mod path;
 mod problem;
+mod progress;
+mod search;
+mod skip;
 mod version;
+mod walk;
 mod window;
 
 pub use cancel::Cancel;
+pub use definition::{Definition, DefinitionKind, definitions, may_define};
 pub use encoding::{Encoding, TextChar};
 pub use error::{Error, Field, Result, one_line};
 pub use file_bytes::FileBytes;
@@ -99,9 +112,13 @@ pub use index::IndexCache;
 pub use lines::{LineSpan, Lines};
 pub use list::{Entry, EntryKind, ListOptions, Listing, Order, Position, list};
 pub use patch::{Patch, Piece};
-pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, RelPath};
+pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, RelPath, escape_name, unescape_name};
 pub use problem::{ErrorKind, Problem};
+pub use progress::Progress;
+pub use search::{Block, Case, Cut, Found, FoundLine, FoundName, Query, Syntax, Target, search};
+pub use skip::{Skip, Skips};
 pub use version::Version;
+pub use walk::{Everything, SKIP_LIST, Sight, Visible, Visited, WalkOptions, Walked, walk};
 pub use window::{CutLine, LineRange, Next, ReadOptions, Window, read_window, window_of};
 
 #[cfg(test)]

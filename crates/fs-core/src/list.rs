@@ -13,6 +13,9 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, Stat};
 use crate::cancel::Cancel;
 use crate::error::Result;
 
+/// Room for what the kernel tells of a directory in one call.
+pub(crate) const BUFFER_BYTES: usize = 32 * 1024;
+
 /// A row of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -48,6 +51,8 @@ pub enum Order {
     Name,
     /// Directories first, then by case-folded name.
     FoldersFirst,
+    /// By the bytes of the name alone.
+    Bytes,
 }
 
 /// Where a listing goes on: after this entry, which need not exist any more.
@@ -114,7 +119,8 @@ pub fn list(
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(dir.as_fd(), ".", flags, Mode::empty())?;
     let mut page = Page::new(options);
-    each_entry(&fd, &options.cancel, &mut |name, kind| {
+    let mut buffer = Vec::with_capacity(BUFFER_BYTES);
+    each_entry(&fd, &options.cancel, &mut buffer, &mut |name, kind| {
         if visible(OsStr::from_bytes(name), kind) {
             page.offer(name, kind);
         }
@@ -152,7 +158,7 @@ impl<'a> Page<'a> {
                 EntryKind::Other
             };
             let mut folded = Vec::new();
-            fold(name, &mut folded);
+            fold(options.order, name, &mut folded);
             Row {
                 group: group(options.order, kind),
                 folded,
@@ -172,7 +178,7 @@ impl<'a> Page<'a> {
 
     fn offer(&mut self, name: &[u8], kind: EntryKind) {
         self.total += 1;
-        fold(name, &mut self.scratch);
+        fold(self.options.order, name, &mut self.scratch);
         let group = group(self.options.order, kind);
         let key = (group, self.scratch.as_slice(), name);
         if self.after.as_ref().is_some_and(|row| key <= row.key()) {
@@ -239,8 +245,13 @@ impl Row {
     }
 }
 
-fn each_entry(fd: &OwnedFd, cancel: &Cancel, see: &mut dyn FnMut(&[u8], EntryKind)) -> Result<()> {
-    let mut buffer = Vec::with_capacity(32 * 1024);
+/// Calls `see` with each entry of the directory, in the file system's order; `buffer` is room for it.
+pub(crate) fn each_entry(
+    fd: &OwnedFd,
+    cancel: &Cancel,
+    buffer: &mut Vec<u8>,
+    see: &mut dyn FnMut(&[u8], EntryKind),
+) -> Result<()> {
     let mut entries = RawDir::new(fd, buffer.spare_capacity_mut());
     while let Some(entry) = entries.next() {
         cancel.check()?;
@@ -291,14 +302,37 @@ fn modified(stat: &Stat) -> Option<SystemTime> {
 
 fn group(order: Order, kind: EntryKind) -> u8 {
     match order {
-        Order::Name => 0,
+        Order::Name | Order::Bytes => 0,
         Order::FoldersFirst => u8::from(kind != EntryKind::Dir),
     }
 }
 
-/// Writes the case-folded `name` into `folded`; bytes that are no UTF-8 fold to U+FFFD.
-fn fold(name: &[u8], folded: &mut Vec<u8>) {
+/// Compares two entries of a directory in an order.
+pub(crate) fn compare(order: Order, a: (&[u8], EntryKind), b: (&[u8], EntryKind)) -> Ordering {
+    let groups = group(order, a.1).cmp(&group(order, b.1));
+    let folded = || match order {
+        Order::Bytes => Ordering::Equal,
+        Order::Name | Order::FoldersFirst if a.0.is_ascii() && b.0.is_ascii() => {
+            let lower = u8::to_ascii_lowercase;
+            a.0.iter().map(lower).cmp(b.0.iter().map(lower))
+        }
+        Order::Name | Order::FoldersFirst => {
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            fold(order, a.0, &mut left);
+            fold(order, b.0, &mut right);
+            left.cmp(&right)
+        }
+    };
+    groups.then_with(folded).then_with(|| a.0.cmp(b.0))
+}
+
+/// Writes the case-folded `name` into `folded`; bytes that are no UTF-8 fold to U+FFFD. By bytes
+/// nothing is folded.
+fn fold(order: Order, name: &[u8], folded: &mut Vec<u8>) {
     folded.clear();
+    if order == Order::Bytes {
+        return;
+    }
     if name.is_ascii() {
         folded.extend(name.iter().map(u8::to_ascii_lowercase));
         return;

@@ -28,6 +28,8 @@ pub struct Edited {
     pub lines_changed: u64,
     /// The unified diff, capped.
     pub diff: String,
+    /// The size after, in bytes.
+    pub size: u64,
     /// The version after; of a dry run, the hash of the bytes that the result would have.
     pub version: Version,
     /// The file's format after; `None` when it is opaque. Of a file over 4 MiB, removed line breaks
@@ -106,7 +108,7 @@ fn rehearse(
     }
     let (told, patch) = told(&bytes, path, request)?;
     let written = Version::of_bytes(&patch.apply(&bytes));
-    Ok(told.rehearsed(written))
+    Ok(told.rehearsed(patch.result_len(), written))
 }
 
 /// What a plan says about itself, apart from its bytes.
@@ -133,15 +135,16 @@ impl Told {
             parted_links: written.parted_links,
             warnings: written.warnings,
             dry_run: false,
-            ..self.rehearsed(written.version)
+            ..self.rehearsed(written.size, written.version)
         }
     }
 
-    fn rehearsed(self, version: Version) -> Edited {
+    fn rehearsed(self, size: u64, version: Version) -> Edited {
         Edited {
             replacements: self.replacements,
             lines_changed: self.lines_changed,
             diff: self.diff,
+            size,
             version,
             format: self.format,
             backup: None,

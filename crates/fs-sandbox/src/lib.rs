@@ -87,17 +87,23 @@ compile_error!("the resolver needs Linux so far");
 
 mod confine;
 mod lock;
+mod metadata;
 mod policy;
 mod replace;
 mod resolve;
 mod rights;
+mod search;
+mod transfer;
 mod workspace;
 mod write;
 
 pub use confine::{Confinement, confine};
+pub use metadata::Metadata;
 pub use policy::{AGENT_CONFIG, GIT_INTERNALS, SECRETS};
 pub use rights::{OpenFlags, Operation, Rights, needed};
-pub use workspace::{Opened, RootInfo, Workspace, WorkspaceBuilder};
+pub use search::Searched;
+pub use transfer::{TransferOptions, Transferred};
+pub use workspace::{CreateDirOptions, Opened, RootInfo, Workspace, WorkspaceBuilder};
 pub use write::{
     Backup, Breaks, Change, Durability, HardLinks, MAX_UPDATE_BYTES, Source, UpdateOptions,
     WriteMode, WriteOptions, Written,

@@ -2,8 +2,8 @@
 //!
 //! A change locks the name first, then the file that has it. The name, because a replaced file is
 //! another file afterwards, and because a file that does not exist yet has nothing else; the file,
-//! because it may have other names. Nobody who holds a file's lock waits for a name, so that no
-//! two can wait for each other.
+//! because it may have other names. Nobody who holds a file's lock waits for a name, and who needs
+//! two names takes them in their order, so that no two can wait for each other.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 pub(crate) struct FileLocks(Arc<Mutex<Table>>);
 
 /// What is locked: device and inode, of the file or of the directory that holds the name.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum LockKey {
     /// A name, whatever has it.
     Name {

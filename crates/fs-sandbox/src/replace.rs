@@ -21,6 +21,7 @@ mod swap;
 mod temp;
 #[cfg(test)]
 pub(crate) mod tests;
+mod transfer;
 
 use std::ffi::OsStr;
 
@@ -30,6 +31,7 @@ use rustix::fs::{Access, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 pub(crate) use old_file::OldFile;
+pub(crate) use transfer::{Over, TransferHow, copy, relocate};
 
 use crate::policy::Policy;
 use crate::rights::Rights;
@@ -89,6 +91,8 @@ pub(crate) struct Replaced {
 /// A moment between two system calls at which tests let somebody else act.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
+    /// A part of a file is copied.
+    Copying,
     /// The new file is complete under its temporary name.
     Written,
     /// The name was found to be still the file that was read.

@@ -21,14 +21,16 @@ use fs_core::{Problem, RelPath, Result};
 use rustix::fs::{FileType, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
+use crate::lock::LockKey;
 use crate::policy::Folded;
+use crate::replace::Target;
 use crate::resolve::request::Request;
 use crate::resolve::walk::{Walk, is_kernels};
 use crate::rights::Rights;
 use crate::workspace::Workspace;
 
 pub(crate) use crate::resolve::roots::{Root, Roots, open_ambient};
-pub(crate) use crate::resolve::sys::open_null;
+pub(crate) use crate::resolve::sys::{is_kernel_made, mount_of, open_null};
 
 /// How often a look-up is repeated that another process keeps disturbing.
 const TRIES: u32 = 64;
@@ -87,6 +89,50 @@ impl Place {
     pub(crate) fn kind(&self) -> Option<FileType> {
         self.found.as_ref().map(sys::kind_of)
     }
+
+    /// Looks again at what has the name.
+    ///
+    /// # Errors
+    /// `permission_denied`, `io`.
+    pub(crate) fn look_again(&mut self) -> Result<()> {
+        self.found = match sys::stat_entry(&self.dir, &self.name) {
+            Ok(stat) => Some(stat),
+            Err(Errno::NOENT) => None,
+            Err(errno) => return Err(errno.into()),
+        };
+        Ok(())
+    }
+
+    /// Returns device and inode of what has the name.
+    pub(crate) fn id(&self) -> Option<(u64, u64)> {
+        self.found.as_ref().map(|stat| (stat.st_dev, stat.st_ino))
+    }
+
+    /// Returns the size of what has the name in bytes; 0 for nothing.
+    pub(crate) fn size(&self) -> u64 {
+        let size = self.found.as_ref().map(|stat| stat.st_size);
+        size.and_then(|size| u64::try_from(size).ok())
+            .unwrap_or_default()
+    }
+
+    /// Returns the name in its directory.
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target {
+            dir: &self.dir,
+            name: &self.name,
+        }
+    }
+
+    /// Returns what whoever changes the name locks first.
+    ///
+    /// # Errors
+    /// `io`.
+    pub(crate) fn lock_key(&self) -> Result<LockKey> {
+        Ok(LockKey::Name {
+            dir: self.target().dir_id()?,
+            name: self.name.clone(),
+        })
+    }
 }
 
 impl Workspace {
@@ -123,7 +169,7 @@ impl Workspace {
         follow: Follow,
         missing: Missing,
     ) -> Result<Place> {
-        let place = self.place(path, self.walk(need, follow, missing));
+        let place = self.place(path, self.walk_for(need, follow, missing));
         let place = place.and_then(|place| {
             if place.dir_only && place.found.is_none() && follow == Follow::Last {
                 return Err(Problem::IsADirectory.into());
@@ -135,7 +181,7 @@ impl Workspace {
 
     /// Opens what a path leads to: with [`Rights::READ`], following links.
     pub(crate) fn open_found(&self, path: &str, wanted: FileType) -> Result<Found> {
-        let walk = self.walk(Rights::READ, Follow::Last, Missing::Refuse);
+        let walk = self.walk_for(Rights::READ, Follow::Last, Missing::Refuse);
         let found = Request::parse(path, walk.roots).and_then(|request| {
             match self.open_at_once(&request, flags_for(wanted)) {
                 Some(found) => found,
@@ -175,7 +221,7 @@ impl Workspace {
 }
 
 impl Workspace {
-    fn walk(&self, need: Rights, follow: Follow, missing: Missing) -> Walk<'_> {
+    fn walk_for(&self, need: Rights, follow: Follow, missing: Missing) -> Walk<'_> {
         let shared = self.shared();
         Walk {
             roots: &shared.roots,

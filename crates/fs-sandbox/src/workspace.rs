@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{Dir, File};
 use fs_core::{
-    Entry, EntryKind, Error, IndexCache, ListOptions, Listing, Problem, ReadOptions, RelPath,
-    Result, Window,
+    Entry, EntryKind, Error, ErrorKind, IndexCache, ListOptions, Listing, Problem, ReadOptions,
+    RelPath, Result, Window,
 };
 use rustix::fs::{AtFlags, FileType, Mode, Stat};
 use rustix::io::Errno;
@@ -18,12 +18,13 @@ use crate::lock::FileLocks;
 use crate::policy::Policy;
 use crate::resolve::{Follow, Missing, Place, Root, Roots};
 use crate::rights::{OpenFlags, Operation, Rights, needed};
-use crate::write::{Durability, HardLinks};
+use crate::write::{Change, Durability, HardLinks};
 
 /// The roots an agent may touch, with their rights; cheap to clone.
 ///
 /// Paths come as text: relative ones lie in the first root, `NAME:path` in the root of that name,
-/// absolute ones in the root that holds them.
+/// absolute ones in the root that holds them. Names that are no text are written as answers show
+/// them, see [`fs_core::escape_name`].
 ///
 /// ```
 /// # let dir = tempfile::tempdir().unwrap();
@@ -79,6 +80,15 @@ pub struct RootInfo {
     pub real_path: PathBuf,
     /// Its rights.
     pub rights: Rights,
+}
+
+/// How to create a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CreateDirOptions {
+    /// Whether missing directories above it are created too.
+    pub parents: bool,
+    /// Whether a directory that is there will do.
+    pub exist_ok: bool,
 }
 
 /// An open regular file with its place.
@@ -205,6 +215,12 @@ impl Workspace {
         infos.collect()
     }
 
+    /// Returns what may be done to paths in no root.
+    pub fn outside(&self) -> Rights {
+        let outside = self.0.roots.outside.as_ref();
+        outside.map_or(Rights::NONE, |outside| outside.rights)
+    }
+
     /// Opens a regular file for reading; links are followed while they stay inside.
     ///
     /// A FIFO, socket or device is refused at once.
@@ -297,6 +313,36 @@ impl Workspace {
         }
     }
 
+    /// Creates a directory as `options` say and returns whether it is new.
+    ///
+    /// # Errors
+    /// `already_exists` when something else has the name, or anything without `exist_ok`;
+    /// `not_found` for a missing parent without `parents`; else those of [`Workspace::stat`].
+    pub fn create_dir_with(&self, path: &str, options: CreateDirOptions) -> Result<Change> {
+        let need = needed(Operation::CreateDir, OpenFlags::NONE);
+        let missing = if options.parents {
+            Missing::MakeParents
+        } else {
+            Missing::Refuse
+        };
+        let place = self.locate_or_make(path, need, Follow::No, missing)?;
+        let made = match place.found {
+            None => make_dir(&place),
+            Some(_) => Err(Problem::AlreadyExists.into()),
+        };
+        match made {
+            Ok(()) => Ok(Change::Created),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && options.exist_ok => {
+                // A link that leads to a directory will do.
+                let there = self.locate(path, need, Follow::Last)?;
+                let is_dir = there.kind() == Some(FileType::Directory);
+                let unchanged = is_dir.then_some(Change::Unchanged);
+                unchanged.ok_or_else(|| error.at(path))
+            }
+            Err(error) => Err(error.at(path)),
+        }
+    }
+
     /// Removes a file or a link; of a link only the link itself.
     ///
     /// # Errors
@@ -374,7 +420,7 @@ fn unlink(place: &Place) -> Result<()> {
     }
 }
 
-fn entry_of(place: &Place) -> Option<Entry> {
+pub(crate) fn entry_of(place: &Place) -> Option<Entry> {
     let stat = place.found.as_ref()?;
     let kind = match place.kind()? {
         FileType::Directory => EntryKind::Dir,
@@ -390,17 +436,21 @@ fn entry_of(place: &Place) -> Option<Entry> {
     })
 }
 
-fn size_of(stat: &Stat) -> u64 {
+pub(crate) fn size_of(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or_default()
 }
 
 fn modified(stat: &Stat) -> Option<SystemTime> {
-    let nanos = u32::try_from(stat.st_mtime_nsec).ok()?;
-    let seconds = Duration::from_secs(stat.st_mtime.unsigned_abs());
-    let whole = if stat.st_mtime >= 0 {
-        SystemTime::UNIX_EPOCH.checked_add(seconds)
+    time(stat.st_mtime, u32::try_from(stat.st_mtime_nsec).ok()?)
+}
+
+/// Returns the time that lies so far from 1970; `None` beyond what can be said.
+pub(crate) fn time(seconds: i64, nanos: u32) -> Option<SystemTime> {
+    let away = Duration::from_secs(seconds.unsigned_abs());
+    let whole = if seconds >= 0 {
+        SystemTime::UNIX_EPOCH.checked_add(away)
     } else {
-        SystemTime::UNIX_EPOCH.checked_sub(seconds)
+        SystemTime::UNIX_EPOCH.checked_sub(away)
     };
     whole?.checked_add(Duration::from_nanos(u64::from(nanos)))
 }

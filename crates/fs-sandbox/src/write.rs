@@ -17,6 +17,8 @@ use crate::rights::{OpenFlags, Operation, needed};
 use crate::workspace::Workspace;
 use held::Held;
 
+pub(crate) use held::open_locked;
+
 /// The largest file in bytes that is changed in memory: by [`Workspace::update`], and by a write that
 /// needs all of it. A larger one is `too_large`.
 pub const MAX_UPDATE_BYTES: u64 = 256 * 1024 * 1024;

@@ -12,6 +12,7 @@ use tool_server::{Call, CallError, Settings, ToolOutput, ToolSet, ToolSpec, Tool
 
 use crate::config::Print;
 use crate::failure::Failure;
+use crate::progress;
 
 /// Calls one tool and prints its answer: exit code 0, or 1 when the tool failed.
 pub(crate) fn call(
@@ -26,7 +27,8 @@ pub(crate) fn call(
         .find(|spec| spec.name == tool);
     let arguments = parse_arguments(spec, arguments)?;
     let call = Call::stopped_by(interrupted().map_err(Failure::failed)?);
-    match toolbox.call(tool, arguments, &call) {
+    let watched = call.progress.clone();
+    match progress::shown(&watched, || toolbox.call(tool, arguments, &call)) {
         Ok(output) => {
             let text = match print {
                 Print::Text => lines(output),
@@ -165,7 +167,7 @@ fn param_line(param: &Param) -> String {
     match param.kind {
         Kind::Text => format!("{name} (text{need}): {about}"),
         Kind::Integer { .. } => format!("{name} (whole number{need}): {about}"),
-        Kind::Flag => format!("{name} (true or false{need}): {about}"),
+        Kind::Flag { .. } => format!("{name} (true or false{need}): {about}"),
         Kind::Choice { words, .. } => format!("{name} ({}{need}): {about}", words.join("|")),
         Kind::Objects(params) => {
             let names: Vec<&str> = params.iter().map(|param| param.name).collect();

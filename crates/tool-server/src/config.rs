@@ -11,6 +11,7 @@ use tool_server::{Settings, ToolSet};
 
 use crate::failure::Failure;
 use crate::flags::{Access, Flags, OrderedRoots};
+use crate::switches::Outside;
 
 /// What this run is to do and with what.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) structured_content: bool,
     pub(crate) confine: bool,
+    pub(crate) outside: Outside,
     roots: Vec<Root>,
     deny: Vec<String>,
     deny_edit: Vec<String>,
@@ -72,6 +74,16 @@ impl Config {
         Self::resolve(flags, &given)
     }
 
+    /// Returns this with rights outside the roots, as far as the flags leave any.
+    pub(crate) fn with_outside(mut self, outside: Outside) -> Self {
+        let left = rights(Access::Full, &self.settings);
+        self.outside = Outside {
+            rights: outside.rights & left,
+            ..outside
+        };
+        self
+    }
+
     /// Opens the roots.
     pub(crate) fn workspace(&self) -> Result<Workspace, Failure> {
         if self.roots.is_empty() {
@@ -81,6 +93,7 @@ impl Config {
             ));
         }
         let mut builder = Workspace::builder()
+            .outside(self.outside.rights)
             .hard_links(self.hard_links)
             .one_filesystem(self.one_filesystem);
         for root in &self.roots {
@@ -116,6 +129,7 @@ impl Config {
             settings,
             structured_content: flags.structured_content,
             confine: flags.confine,
+            outside: Outside::default(),
             deny,
             deny_edit,
             hard_links: hard_links(flags.hard_links.as_deref())?,
@@ -131,6 +145,16 @@ pub(crate) fn describe_roots(workspace: &Workspace) -> String {
         format!("{}={} ({rights})", root.name, root.path.display())
     });
     roots.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns what may be done outside the roots as one line, and by which switches; `None` for nothing.
+pub(crate) fn describe_outside(outside: &Outside) -> Option<String> {
+    if outside.rights == Rights::NONE {
+        return None;
+    }
+    let rights = describe_rights(outside.rights);
+    let switches = outside.switches.join(", ");
+    Some(format!("outside the roots: {rights} (by {switches})"))
 }
 
 /// Returns rights in words.
@@ -171,6 +195,11 @@ fn settings(flags: &Flags) -> Result<Settings, Failure> {
         disabled: flags.disable_tool.iter().cloned().collect(),
         fallback: fallback(flags.fallback_encoding.as_deref())?,
         backup: backup(flags.backup.as_deref())?,
+        max_read_bytes: match flags.max_read_bytes {
+            None => Some(Settings::MAX_READ_BYTES),
+            Some(0) => None,
+            limit => limit,
+        },
     };
     stale(flags.stale.as_deref())?;
     let names: Vec<&str> = ToolSet::All.specs().map(|spec| spec.name).collect();

@@ -13,6 +13,7 @@ pub struct ToolError(Box<Body>);
 
 #[derive(Debug, Clone, PartialEq)]
 struct Body {
+    mark: &'static str,
     code: &'static str,
     message: String,
     path: Option<String>,
@@ -33,6 +34,7 @@ impl ToolError {
     /// Returns an error of `kind` with a message that stands alone.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Body {
+            mark: "",
             code: kind.code(),
             message: message.into(),
             path: None,
@@ -67,6 +69,30 @@ impl ToolError {
     pub fn saying(mut self, message: impl Into<String>) -> Self {
         self.0.message = message.into();
         self
+    }
+
+    /// Returns the error without a datum.
+    #[must_use]
+    pub fn without(mut self, name: &str) -> Self {
+        self.0.fields.shift_remove(name);
+        self
+    }
+
+    /// Returns the error with a mark before its words; the object stays without.
+    #[must_use]
+    pub(crate) fn marked(mut self, mark: &'static str) -> Self {
+        self.0.mark = mark;
+        self
+    }
+
+    /// Returns the next step in words.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// Returns the message without the code.
+    pub fn message(&self) -> &str {
+        &self.0.message
     }
 
     /// Returns the stable code.
@@ -104,7 +130,7 @@ impl ToolError {
 /// The code and the message (`not_found: file not found: a.txt`), the next step on a line of its own.
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.0.code, self.0.message)?;
+        write!(f, "{}{}: {}", self.0.mark, self.0.code, self.0.message)?;
         match &self.0.hint {
             Some(hint) => write!(f, "\n{hint}"),
             None => Ok(()),
@@ -116,11 +142,19 @@ impl std::error::Error for ToolError {}
 
 impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl ToolError {
+    /// Returns the error as a call answers it.
+    pub(crate) fn of(error: &Error) -> Self {
         let fields = error
             .fields()
             .into_iter()
             .map(|(name, field)| (name.to_owned(), value(field)));
         Self(Box::new(Body {
+            mark: "",
             code: error.code(),
             message: error.to_string(),
             path: error.path().map(str::to_owned),

@@ -14,24 +14,24 @@ use crate::render::{counted, format_words, with_format};
 use crate::schema::{Args, Param};
 use crate::toolbox::{Call, Toolbox};
 
-const ENCODING: Param = Param::text(
-    "encoding",
-    "Encoding of the file, such as gb18030; found by itself when absent.",
-);
-const IF_VERSION: Param = Param::text(
-    "if_version",
-    "Refuse with `conflict` unless the file still has this version.",
-);
+pub(crate) const ENCODING: Param =
+    Param::text("encoding", "Such as gb18030; found by itself when absent.");
+pub(crate) const IF_VERSION: Param =
+    Param::text("if_version", "Refuse (conflict) a file of another version.");
 const CREATE_BACKUP: Param = Param::flag("create_backup", "Keep the old file as NAME.bak.");
 
 /// Returns the encoding that the call names.
-fn encoding(args: &Args) -> Result<Option<Encoding>, ToolError> {
+pub(crate) fn encoding(args: &Args) -> Result<Option<Encoding>, ToolError> {
     let label = args.text("encoding").filter(|label| !label.is_empty());
     Ok(label.map(Encoding::for_label).transpose()?)
 }
 
 /// Returns how the file is to be replaced.
-fn update_options(toolbox: &Toolbox, args: &Args, call: &Call) -> Result<UpdateOptions, ToolError> {
+pub(crate) fn update_options(
+    toolbox: &Toolbox,
+    args: &Args,
+    call: &Call,
+) -> Result<UpdateOptions, ToolError> {
     let version = args.text("if_version").map(Version::parse).transpose()?;
     Ok(UpdateOptions {
         if_version: version,
@@ -42,8 +42,10 @@ fn update_options(toolbox: &Toolbox, args: &Args, call: &Call) -> Result<UpdateO
 }
 
 fn backup(toolbox: &Toolbox, args: &Args) -> Result<Backup, ToolError> {
-    match (args.flag("create_backup"), toolbox.settings().backup) {
+    let wanted = args.takes("create_backup") && args.flag("create_backup");
+    match (wanted, toolbox.settings().backup) {
         (false, _) => Ok(Backup::Off),
+        (true, Backup::Off) if !args.is_given("create_backup") => Ok(Backup::Off),
         (true, Backup::Off) => {
             let message = "denied by policy: this server makes no backups";
             Err(ToolError::new(ErrorKind::DeniedByPolicy, message)
@@ -54,19 +56,19 @@ fn backup(toolbox: &Toolbox, args: &Args) -> Result<Backup, ToolError> {
 }
 
 /// What a change did beside its bytes.
-struct Aftermath<'a> {
-    format: Option<TextFormat>,
-    backup: Option<&'a str>,
-    parted_links: u64,
-    warnings: &'a [String],
-    version: &'a Version,
+pub(crate) struct Aftermath<'a> {
+    pub(crate) format: Option<TextFormat>,
+    pub(crate) backup: Option<&'a str>,
+    pub(crate) parted_links: u64,
+    pub(crate) warnings: &'a [String],
+    pub(crate) version: &'a Version,
     /// Whether the caller follows versions and so wants the new one.
-    show_version: bool,
+    pub(crate) show_version: bool,
 }
 
 impl Aftermath<'_> {
     /// Returns what is added to the line that says what was done.
-    fn clauses(&self) -> String {
+    pub(crate) fn clauses(&self) -> String {
         let backup = self.backup.map(|name| format!(", backup {name}"));
         let links = (self.parted_links > 0).then(|| {
             let names = counted(self.parted_links, "other name");
@@ -76,7 +78,7 @@ impl Aftermath<'_> {
     }
 
     /// Returns the answer with its notes and facts.
-    fn finish(&self, mut output: ToolOutput, args: &Args) -> ToolOutput {
+    pub(crate) fn finish(&self, mut output: ToolOutput, args: &Args) -> ToolOutput {
         let mut words = self.format.map_or_else(
             || vec!["encoding unknown".to_owned()],
             |format| format_words(format, None),

@@ -16,7 +16,10 @@ use serde::Deserialize;
                       tool-server call TOOL ARG=VALUE… --root PATH [--json]\n       \
                       tool-server tools [--json]",
     after_help = "Without a command it serves MCP on its standard input and output.\n\
-                  VALUE is JSON where the parameter is no text.",
+                  VALUE is JSON where the parameter is no text.\n\
+                  What lies outside the roots can be read, edited or deleted when the variables\n\
+                  VOTX_FILE_{READ,EDIT,DELETE}_OUTSIDE_SANDBOX are 1 (WRITE is another name of \
+                  EDIT);\nVOTX_FILE_OUTSIDE_SANDBOX stands for all of them.",
     max_term_width = 100
 )]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
@@ -66,8 +69,7 @@ pub(crate) struct Flags {
     /// Refuse paths that cross into another file system
     #[arg(long)]
     pub(crate) one_filesystem: bool,
-    /// The largest file that `read_file` reads whole, in bytes; 0 for no limit; without effect before
-    /// that tool is there
+    /// The largest file that is read whole, in bytes, 4 MiB when absent; 0 for no limit
     #[arg(long, value_name = "N")]
     pub(crate) max_read_bytes: Option<u64>,
     /// What bytes are taken for that are not UTF-8: auto, gbk, none or an encoding's label

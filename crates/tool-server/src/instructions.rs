@@ -1,6 +1,7 @@
 //! What a model is told once, when a session begins.
 
 use fs_core::one_line;
+use fs_sandbox::Rights;
 use tool_server::Toolbox;
 
 use crate::config::describe_rights;
@@ -23,8 +24,15 @@ pub(crate) fn instructions(toolbox: &Toolbox) -> String {
         .get(1)
         .map(|other| format!("; write {}:PATH for another one", other.name));
     let other = other.unwrap_or_default();
+    let outside = match toolbox.workspace().outside() {
+        Rights::NONE => "and nothing else".to_owned(),
+        rights => format!(
+            "and what lies elsewhere by absolute paths ({})",
+            describe_rights(rights)
+        ),
+    };
     format!(
-        "Files below these roots can be reached, and nothing else:\n{listed}\
+        "Files below these roots can be reached, {outside}:\n{listed}\
          A relative path starts at the first root{other}; absolute paths below a root work too. \
          Lines and columns count from 1. \
          Text is exact, without line numbers; what is not plain stands in a second block."

@@ -1,4 +1,5 @@
-//! File tools for language models: read a window, write, edit exactly, list, under a sandbox.
+//! File tools for language models: read, write, edit exactly, list, search, copy, move and delete,
+//! under a sandbox.
 //!
 //! The words: a [`Toolbox`] holds the tools by name over one `Workspace`; a [`ToolSpec`] says
 //! what a tool takes and does; a [`Call`] is what surrounds one call; a [`ToolOutput`] is what
@@ -35,6 +36,7 @@
 )]
 
 mod error;
+mod file;
 mod files;
 mod output;
 pub mod render;

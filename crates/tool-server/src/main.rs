@@ -16,7 +16,9 @@ mod flags;
 mod instructions;
 mod lines;
 mod mcp;
+mod progress;
 mod request_id;
+mod switches;
 mod transport;
 
 use std::process::ExitCode;
@@ -25,9 +27,10 @@ use tool_server::Toolbox;
 use tracing::{info, warn};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::config::{Command, Config, describe_roots};
+use crate::config::{Command, Config, describe_outside, describe_roots};
 use crate::failure::Failure;
 use crate::mcp::Structured;
+use crate::switches::Outside;
 
 /// Calls that run at the same time at most; the others wait.
 const MAX_CALLS: usize = 32;
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode, Failure> {
     let config = Config::from_line(std::env::args_os())?;
+    let config = config.with_outside(Outside::of_environment());
     match config.command.clone() {
         Command::Tools { print } => cli::tools(&config.settings, print),
         Command::Call {
@@ -76,6 +80,9 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
 fn open(config: &Config) -> Result<Toolbox, Failure> {
     let workspace = config.workspace()?;
     info!("roots: {}", describe_roots(&workspace));
+    if let Some(outside) = describe_outside(&config.outside) {
+        warn!("{outside}");
+    }
     if let Some(missing) = cli::missing_tools(config.settings.set) {
         warn!("{missing}");
     }

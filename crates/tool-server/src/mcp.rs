@@ -1,13 +1,14 @@
 //! The toolbox as an MCP server.
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use fs_core::Cancel;
+use fs_core::{Cancel, Progress};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams, ServerCapabilities,
-    ServerConfig, Tool, ToolAnnotations,
+    JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
+    ProgressToken, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
@@ -26,6 +27,13 @@ const GRACE: Duration = Duration::from_millis(1_500);
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// How long they may take to stop when nobody reads their answers any more.
 const UNHEARD: Duration = Duration::from_secs(5);
+
+/// How often a client that asks for it is told how far a call has come.
+const TELLING: Duration = if cfg!(test) {
+    Duration::from_millis(1)
+} else {
+    Duration::from_millis(200)
+};
 
 /// A short call that takes longer than this waits for a file system.
 const SLOW: Duration = Duration::from_millis(100);
@@ -103,13 +111,16 @@ impl Server {
     async fn run(
         &self,
         checked: Checked,
-        cancel: &Cancel,
+        call: &Call,
         context: &RequestContext<RoleServer>,
     ) -> Result<Result<ToolOutput, ToolError>, ErrorData> {
         let toolbox = Arc::clone(&self.toolbox);
+        let cancel = &call.cancel;
         let mut work = tokio::task::spawn_blocking(move || toolbox.run(checked));
         let done = tokio::select! {
             done = &mut work => done,
+            // Nothing is told any more once the call is done.
+            never = tell_progress(&call.progress, context) => match never {},
             () = context.ct.cancelled() => {
                 cancel.cancel();
                 work.await
@@ -154,13 +165,12 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let cancel = Cancel::default();
-        let call = Call::stopped_by(cancel.clone());
+        let call = Call::stopped_by(Cancel::default());
         let arguments = request.arguments.unwrap_or_default();
-        let done = match self.toolbox.check(&request.name, arguments, call) {
+        let done = match self.toolbox.check(&request.name, arguments, call.clone()) {
             Ok(checked) => match self.run_short(&checked) {
                 Some(done) => done,
-                None => self.run(checked, &cancel, &context).await?,
+                None => self.run(checked, &call, &context).await?,
             },
             Err(CallError::Failed(error)) => Err(error),
             Err(error @ CallError::UnknownTool(_)) => {
@@ -174,10 +184,40 @@ impl ServerHandler for Server {
     }
 }
 
+/// Tells the client how far a call has come, each time that it has come further, if it asks for that.
+async fn tell_progress(progress: &Progress, context: &RequestContext<RoleServer>) -> Infallible {
+    let Some(token) = context.meta.get_progress_token() else {
+        return std::future::pending().await;
+    };
+    let mut told = 0;
+    loop {
+        tokio::time::sleep(TELLING).await;
+        let done = progress.done();
+        if done > told {
+            told = done;
+            let step = step(token.clone(), progress);
+            // A client that has gone away is noticed where its answer is written.
+            context.peer.notify_progress(step).await.unwrap_or_default();
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "the protocol counts in floats; beyond 2^53 the last digits do not matter"
+)]
+fn step(token: ProgressToken, progress: &Progress) -> ProgressNotificationParam {
+    let step = ProgressNotificationParam::new(token, progress.done() as f64);
+    match progress.total() {
+        Some(total) => step.with_total(total as f64),
+        None => step,
+    }
+}
+
 fn tool(spec: &ToolSpec, structured: Structured) -> Tool {
     let annotations = ToolAnnotations::new()
         .read_only(spec.effect == Effect::Reads)
-        .destructive(spec.effect != Effect::Reads)
+        .destructive(matches!(spec.effect, Effect::Changes | Effect::Deletes))
         .idempotent(spec.effect == Effect::Reads)
         .open_world(false);
     let tool = Tool::new(spec.name, spec.about, Arc::new(spec.input_schema()))

@@ -1,8 +1,10 @@
 //! Numbers, formats and names in words.
 
 use std::ffi::OsStr;
+use std::time::SystemTime;
 
-use fs_core::{EncodingBy, Eol, TextFormat, one_line};
+use chrono::{Datelike as _, SecondsFormat};
+use fs_core::{EncodingBy, Eol, TextFormat, escape_name};
 use serde_json::Value;
 
 use crate::output::ToolOutput;
@@ -31,9 +33,9 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{plural}")
 }
 
-/// Returns a name as one line of text: control characters escaped, what is not UTF-8 as U+FFFD.
+/// Returns a name as one line of text that every path takes back: what is no text, by its bytes.
 pub fn name(name: &OsStr) -> String {
-    one_line(&name.to_string_lossy())
+    escape_name(name).into_owned()
 }
 
 /// Returns `text` between fences that are longer than any run of backticks in it.
@@ -75,6 +77,27 @@ pub fn with_format(output: ToolOutput, format: TextFormat) -> ToolOutput {
         .with_fact("eol", format.eol.name())
 }
 
+/// Returns a time to the second, in UTC: `2026-01-02T03:04:05Z`; `None` beyond the year 9999.
+///
+/// ```
+/// # use std::time::{Duration, SystemTime};
+/// # use tool_server::render::time;
+/// let day = Duration::from_secs(86_400);
+/// assert_eq!(time(SystemTime::UNIX_EPOCH + day).as_deref(), Some("1970-01-02T00:00:00Z"));
+/// assert_eq!(time(SystemTime::UNIX_EPOCH - day).as_deref(), Some("1969-12-31T00:00:00Z"));
+/// ```
+pub fn time(time: SystemTime) -> Option<String> {
+    let (away, before) = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => (after, false),
+        Err(error) => (error.duration(), true),
+    };
+    let seconds = i64::try_from(away.as_secs()).ok()?;
+    let begun = i64::from(away.subsec_nanos() > 0);
+    let seconds = if before { -seconds - begun } else { seconds };
+    let time = chrono::DateTime::from_timestamp(seconds, 0)?;
+    (time.year() <= 9999).then(|| time.to_rfc3339_opts(SecondsFormat::Secs, true))
+}
+
 /// Returns `text` as JSON writes it, quotes included: one line that a caller can paste back.
 pub fn quoted(text: &str) -> String {
     Value::from(text).to_string()
@@ -110,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_name_takes_one_line() {
-        assert_eq!(name(OsStr::new("a\nb\u{2028}c")), "a\\nb\\u{2028}c");
+        assert_eq!(name(OsStr::new("a\nb")), "a\\x0Ab");
         assert_eq!(counted(1, "line"), "1 line");
         assert_eq!(counted(0, "line"), "0 lines");
     }

@@ -4,9 +4,13 @@
 //! A call is checked whole before anything else happens. A number above its largest value is
 //! clamped, and the answer says so; everything else that does not fit is refused.
 
+mod nearest;
+
 use serde_json::{Map, Number, Value, json};
 
 use crate::error::ToolError;
+
+pub use nearest::nearest;
 
 /// The largest line or column that is taken as given, 2^53 - 1: what every JSON reader keeps exact.
 pub const MAX_POSITION: i64 = (1 << 53) - 1;
@@ -39,8 +43,11 @@ pub enum Kind {
         /// The largest value; a larger one is clamped to it.
         max: i64,
     },
-    /// Yes or no; no when absent.
-    Flag,
+    /// Yes or no.
+    Flag {
+        /// What it is when absent.
+        default: bool,
+    },
     /// One of some words.
     Choice {
         /// The words.
@@ -89,7 +96,23 @@ impl Param {
 
     /// Returns an optional parameter that takes yes or no; no when absent.
     pub const fn flag(name: &'static str, about: &'static str) -> Self {
-        Self::optional(name, Kind::Flag, about)
+        Self::optional(name, Kind::Flag { default: false }, about)
+    }
+
+    /// Returns an optional parameter that takes yes or no; yes when absent.
+    pub const fn flag_on(name: &'static str, about: &'static str) -> Self {
+        Self::optional(name, Kind::Flag { default: true }, about)
+    }
+
+    /// Returns an optional parameter that takes a number from 0, counted up to `max`; `default`
+    /// when absent.
+    pub const fn number(name: &'static str, default: i64, max: i64, about: &'static str) -> Self {
+        let kind = Kind::Integer {
+            default: Some(default),
+            min: 0,
+            max,
+        };
+        Self::optional(name, kind, about)
     }
 
     /// Returns an optional parameter that takes one of `words`; the first when absent.
@@ -138,7 +161,9 @@ impl Param {
         let mut schema = match self.kind {
             Kind::Text => json!({"type": "string"}),
             Kind::Integer { default, min, max } => integer_schema(default, min, max),
-            Kind::Flag => json!({"type": "boolean", "default": false}),
+            // What is absent is no, everywhere; only a yes has to be said.
+            Kind::Flag { default: false } => json!({"type": "boolean"}),
+            Kind::Flag { default: true } => json!({"type": "boolean", "default": true}),
             Kind::Choice { words, default } => choice_schema(words, default),
             Kind::Objects(params) => {
                 json!({"type": "array", "minItems": 1, "items": object_schema(params)})
@@ -200,9 +225,23 @@ impl Args {
         u64::try_from(number).ok().filter(|number| *number > 0)
     }
 
-    /// Returns whether `name` was given as yes.
+    /// Returns the yes or no of `name`, its default when it was not given.
     pub fn flag(&self, name: &str) -> bool {
-        matches!(self.get(name), Some(Arg::Flag(true)))
+        match (self.get(name), self.kind(name)) {
+            (Some(Arg::Flag(flag)), _) => *flag,
+            (_, Some(Kind::Flag { default })) => default,
+            _ => false,
+        }
+    }
+
+    /// Returns whether the tool has a parameter of this name.
+    pub fn takes(&self, name: &str) -> bool {
+        knows(self.params, name)
+    }
+
+    /// Returns whether the call gives `name`.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.get(name).is_some()
     }
 
     /// Returns the word of `name`, its default when it was not given; empty without one.
@@ -265,7 +304,7 @@ impl Args {
     ) -> Result<Arg, ToolError> {
         match (kind, value) {
             (Kind::Text, Value::String(text)) => Ok(Arg::Text(text)),
-            (Kind::Flag, Value::Bool(flag)) => Ok(Arg::Flag(flag)),
+            (Kind::Flag { .. }, Value::Bool(flag)) => Ok(Arg::Flag(flag)),
             (Kind::Choice { words, .. }, Value::String(text)) => choose(field, words, &text),
             (Kind::Integer { min, max, .. }, Value::Number(number)) => {
                 self.bound(field, &number, min, max)
@@ -356,32 +395,6 @@ pub fn object_schema(params: &[Param]) -> Map<String, Value> {
     schema
 }
 
-/// Returns the name of `names` that `name` was most likely meant to be, if any is near.
-///
-/// ```
-/// # use tool_server::schema::nearest;
-/// assert_eq!(nearest("file_path", ["limit", "path"]), Some("path"));
-/// assert_eq!(nearest("lmit", ["limit", "path"]), Some("limit"));
-/// assert_eq!(nearest("colour", ["limit", "path"]), None);
-/// ```
-pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    let far = name.chars().count().max(2) / 2;
-    let distance = |other: &str| {
-        if name.contains(other) {
-            0
-        } else {
-            strsim::osa_distance(&name, other)
-        }
-    };
-    names
-        .into_iter()
-        .map(|other| (distance(other), other))
-        .filter(|(distance, _)| *distance <= far)
-        .min_by_key(|(distance, other)| (*distance, usize::MAX - other.len()))
-        .map(|(_, other)| other)
-}
-
 fn integer_schema(default: Option<i64>, min: i64, max: i64) -> Value {
     let mut schema = json!({"type": "integer", "minimum": min});
     if let Some(object) = schema.as_object_mut() {
@@ -452,7 +465,7 @@ fn wrong_type(field: &str, kind: Kind, value: &Value) -> ToolError {
     let wanted = match kind {
         Kind::Text | Kind::Choice { .. } => "a string",
         Kind::Integer { .. } => "a whole number",
-        Kind::Flag => "true or false",
+        Kind::Flag { .. } => "true or false",
         Kind::Objects(_) if field.ends_with(']') => "an object",
         Kind::Objects(_) => "a list of objects",
     };

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use fs_core::{Cancel, ErrorKind, Fallback};
+use fs_core::{Cancel, ErrorKind, Fallback, Progress};
 use fs_sandbox::{Backup, Workspace};
 use serde_json::{Map, Value};
 
 use crate::error::ToolError;
-use crate::files;
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param, object_schema};
+use crate::{file, files};
 
 /// The tools that a server offers, over one workspace.
 ///
@@ -47,19 +47,22 @@ pub struct Settings {
     pub fallback: Fallback,
     /// What is kept beside a file when a call asks for a backup.
     pub backup: Backup,
+    /// The largest file that `read_file` reads, in bytes; `None` for no limit.
+    pub max_read_bytes: Option<u64>,
 }
 
 /// A set of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ToolSet {
-    /// Every operation once.
+    /// Every operation once: [`ToolSet::Files`], and of [`ToolSet::File`] those that do what none of
+    /// these four does. Reading ranges and tails, appending, exact edits and listing are theirs.
     #[default]
     Standard,
     /// `files_read`, `files_write`, `files_edit` and `files_ls`.
     Files,
-    /// The family whose tools are named by verb and noun: `read_file`, `edit_file` and so on.
+    /// The thirteen tools that are named by verb and noun: `read_file`, `edit_file` and so on.
     File,
-    /// All families but the last.
+    /// Both families.
     All,
     /// The names of the MCP reference server for files.
     Reference,
@@ -103,9 +106,11 @@ pub struct Checked {
 pub enum Effect {
     /// Nothing.
     Reads,
+    /// It adds to them; what they held stays.
+    Adds,
     /// It changes files, and what they held may be lost.
     Changes,
-    /// As [`Effect::Changes`], and a name may be gone afterwards.
+    /// As [`Effect::Changes`], and a name is gone afterwards.
     Deletes,
 }
 
@@ -115,6 +120,8 @@ pub enum Effect {
 pub struct Call {
     /// Stops the call; what it was about to change stays as it was.
     pub cancel: Cancel,
+    /// Counts what the call has done so far: bytes of a copy, entries of a walk or search.
+    pub progress: Progress,
 }
 
 /// Why a call gave no answer.
@@ -126,11 +133,27 @@ pub enum CallError {
     Failed(ToolError),
 }
 
-static TOOLS: [&ToolSpec; 4] = [
+/// What begins the words of an error of the family `file`.
+const ERROR_MARK: &str = "ERROR: ";
+
+static TOOLS: [&ToolSpec; 17] = [
     &files::read::TOOL,
     &files::write::TOOL,
     &files::edit::TOOL,
     &files::ls::TOOL,
+    &file::read::TOOL,
+    &file::range::TOOL,
+    &file::write::WRITE,
+    &file::write::APPEND,
+    &file::edit::TOOL,
+    &file::list::TOOL,
+    &file::tree::TOOL,
+    &file::stat::TOOL,
+    &file::search::TOOL,
+    &file::transfer::COPY,
+    &file::transfer::MOVE,
+    &file::make_dir::TOOL,
+    &file::delete::TOOL,
 ];
 
 impl Toolbox {
@@ -188,9 +211,11 @@ impl Toolbox {
             ));
         };
         if let Some(reason) = self.settings.takes_away(spec) {
-            return Err(ToolError::new(ErrorKind::DeniedByPolicy, reason).into());
+            let denied = ToolError::new(ErrorKind::DeniedByPolicy, reason);
+            return Err(spec.marked(denied).into());
         }
-        let args = Args::check(spec.name, spec.params, arguments)?;
+        let args = Args::check(spec.name, spec.params, arguments);
+        let args = args.map_err(|error| spec.marked(error))?;
         Ok(Checked { spec, args, call })
     }
 
@@ -199,18 +224,23 @@ impl Toolbox {
     /// # Errors
     /// The tool's own.
     pub fn run(&self, mut checked: Checked) -> Result<ToolOutput, ToolError> {
-        (checked.spec.run)(self, &mut checked.args, &checked.call)
+        let done = (checked.spec.run)(self, &mut checked.args, &checked.call);
+        done.map_err(|error| checked.spec.marked(error))
     }
 
     /// Does what a checked call asks for if that takes less time than to wake another thread, as
     /// the read of a small file does; answers `None` when it may take longer.
     pub fn run_short(&self, checked: &Checked) -> Option<Result<ToolOutput, ToolError>> {
         let run_short = checked.spec.run_short?;
-        run_short(self, &checked.args, &checked.call)
+        let done = run_short(self, &checked.args, &checked.call)?;
+        Some(done.map_err(|error| checked.spec.marked(error)))
     }
 }
 
 impl Settings {
+    /// The largest file that `read_file` reads unless told otherwise, in bytes.
+    pub const MAX_READ_BYTES: u64 = 4 * 1024 * 1024;
+
     /// Returns the tools that these settings offer.
     pub fn specs(&self) -> impl Iterator<Item = &'static ToolSpec> {
         self.set
@@ -247,6 +277,7 @@ impl Default for Settings {
             disabled: HashSet::new(),
             fallback: Fallback::Auto,
             backup: Backup::Single,
+            max_read_bytes: Some(Self::MAX_READ_BYTES),
         }
     }
 }
@@ -286,6 +317,14 @@ impl ToolSpec {
         object_schema(self.params)
     }
 
+    /// Returns an error of this tool in the words of its family.
+    fn marked(&self, error: ToolError) -> ToolError {
+        if self.sets.contains(&ToolSet::File) {
+            return error.marked(ERROR_MARK);
+        }
+        error
+    }
+
     /// Returns the JSON schema of an answer's structured content, an error included; nothing in it
     /// is required.
     pub fn output_schema(&self) -> Map<String, Value> {
@@ -311,7 +350,16 @@ impl ToolSpec {
 impl Call {
     /// Returns a call that `cancel` stops.
     pub fn stopped_by(cancel: Cancel) -> Self {
-        Self { cancel }
+        Self {
+            cancel,
+            progress: Progress::default(),
+        }
+    }
+
+    /// Returns the call with `progress` for its counters.
+    #[must_use]
+    pub fn counted_by(self, progress: Progress) -> Self {
+        Self { progress, ..self }
     }
 }
 

@@ -5,6 +5,15 @@ pub fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
+/// Returns the lines without their breaks, joined by LF.
+pub fn bare(text: &str) -> String {
+    let bare = lines(text).into_iter().map(|line| match break_of(line) {
+        Some(own) => line.strip_suffix(own).unwrap_or(line),
+        None => line,
+    });
+    bare.collect::<Vec<_>>().join("\n")
+}
+
 /// Returns `limit` lines from line `line`, counted from 1; past the end it is empty.
 pub fn window(text: &str, line: u64, limit: Option<u64>) -> String {
     let skip = usize::try_from(line - 1).unwrap();

@@ -10,7 +10,7 @@ use crate::tree::{Breach, Tree};
 use crate::{demo, shell};
 
 /// An exception of the product: the file, and what for. One more, also in the same file, is a decision, made here.
-const SITES: [(&str, &str); 2] = [
+const SITES: [(&str, &str); 3] = [
     (
         "crates/fs-sandbox/src/resolve/roots.rs",
         "the operator's roots become handles",
@@ -18,6 +18,10 @@ const SITES: [(&str, &str); 2] = [
     (
         "crates/tool-server/src/config.rs",
         "the operator's configuration file is read before there is a workspace",
+    ),
+    (
+        "crates/tool-server/src/switches.rs",
+        "the operator's switches for the outside are read once",
     ),
 ];
 

@@ -46,6 +46,48 @@ pub(super) fn carry_to_backup(old: &OldFile, new: &File) -> Result<(), Errno> {
     rustix::fs::futimens(new, &found.times())
 }
 
+/// Gives a copy of `source` its mode, times, attributes and access list, as far as the system lets us,
+/// and the owner of the file that the copy replaces; without one it stays with who makes it.
+///
+/// Where an access list cannot be kept only the owner may use the copy.
+///
+/// # Errors
+/// `not_replaceable` when the owner of the replaced file cannot be kept; `io`.
+pub(super) fn carry_to_copy(
+    source: &OldFile,
+    new: &File,
+    replaced: Option<&OldFile>,
+) -> Result<()> {
+    let found = source.snapshot();
+    let listed = offer_attributes(source.file(), new)?;
+    if let Some(replaced) = replaced {
+        carry_owner(&replaced.snapshot(), new)
+            .map_err(|errno| refused(errno, "its owner cannot be kept"))?;
+    }
+    if carry_access(source.file(), &found, new).is_err() || !listed {
+        remove_access_list(new)?;
+        rustix::fs::fchmod(new, found.mode() & Mode::RWXU)?;
+    }
+    Ok(rustix::fs::futimens(new, &found.times())?)
+}
+
+/// Carries over what attributes the system takes, and returns whether no access list is missing.
+fn offer_attributes(source: &File, new: &File) -> Result<bool, Errno> {
+    let mut listed = true;
+    for name in attribute_names(source)? {
+        if name == ACCESS_LIST || LEFT_BEHIND.contains(&name.as_slice()) {
+            continue;
+        }
+        match carry_attribute(source, new, &name) {
+            Err(errno @ (Errno::NOSPC | Errno::DQUOT)) => return Err(errno),
+            Err(_) if name.starts_with(b"system.") => listed = false,
+            // What an attribute says is lost with the copy, the bytes are not.
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(listed)
+}
+
 fn carry_owner(old: &Snapshot, new: &File) -> Result<(), Errno> {
     let (uid, gid) = old.owner();
     let (new_uid, new_gid) = Snapshot::of(new)?.owner();

@@ -38,9 +38,17 @@ impl OldFile {
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(target.dir, target.name, flags, Mode::empty());
         let file = File::from(opened.map_err(gone_is_conflict)?);
+        Self::opened(file).map(Some)
+    }
+
+    /// Returns the regular file that is open as `file`.
+    ///
+    /// # Errors
+    /// `is_a_directory`, `not_a_file`, `io`.
+    pub(crate) fn opened(file: File) -> Result<Self> {
         let snapshot = Snapshot::of(&file)?;
         snapshot.check_is_file()?;
-        Ok(Some(Self { file, snapshot }))
+        Ok(Self { file, snapshot })
     }
 
     /// Returns the handle.
@@ -79,6 +87,19 @@ impl OldFile {
         } else {
             conflict()
         }
+    }
+
+    /// Checks that the file holds what was copied of it: it is as it was, or it has only grown.
+    ///
+    /// # Errors
+    /// `conflict`.
+    pub(super) fn check_kept(&self) -> Result<()> {
+        let now = Snapshot::of(&self.file)?;
+        let has_grown = now.0.st_size > self.snapshot.0.st_size;
+        if has_grown || self.snapshot.has_content_of(&now) {
+            return Ok(());
+        }
+        conflict()
     }
 
     /// Checks the policy about other names.
@@ -164,6 +185,11 @@ impl Snapshot {
             && (one.st_mode, one.st_uid, one.st_gid) == (two.st_mode, two.st_uid, two.st_gid)
     }
 
+    /// Returns whether `found` is the same inode with the same content; renames do not count.
+    pub(super) fn is_untouched(&self, found: &Self) -> bool {
+        self.is_same_file(found) && self.has_content_of(found)
+    }
+
     /// Checks that the name is this file, untouched.
     ///
     /// # Errors
@@ -174,7 +200,7 @@ impl Snapshot {
         };
         let untouched =
             (self.0.st_ctime, self.0.st_ctime_nsec) == (found.0.st_ctime, found.0.st_ctime_nsec);
-        if untouched && self.is_same_file(&found) && self.has_content_of(&found) {
+        if untouched && self.is_untouched(&found) {
             return Ok(());
         }
         conflict()

@@ -65,8 +65,20 @@ pub(super) fn copy(
     source: &File,
     range: Range<u64>,
     to: &File,
+    at: u64,
+    cancel: &Cancel,
+) -> Result<u64> {
+    copy_counted(source, range, to, at, cancel, &mut |_| {})
+}
+
+/// As [`copy`]; calls `count` with the bytes of each step.
+pub(super) fn copy_counted(
+    source: &File,
+    range: Range<u64>,
+    to: &File,
     mut at: u64,
     cancel: &Cancel,
+    count: &mut dyn FnMut(u64),
 ) -> Result<u64> {
     let mut from = range.start;
     while from < range.end {
@@ -79,6 +91,7 @@ pub(super) fn copy(
         };
         from += copied;
         at += copied;
+        count(copied);
     }
     Ok(at)
 }

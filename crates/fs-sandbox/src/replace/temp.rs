@@ -1,6 +1,6 @@
 //! Temporary names: random, exclusive, and gone when they are dropped.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::fmt::Write as _;
 
 use cap_std::fs::{Dir, File};
@@ -8,6 +8,8 @@ use fs_core::Result;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
+
+use super::Target;
 
 /// What every temporary name begins with.
 pub(super) const PREFIX: &str = ".postern-";
@@ -38,6 +40,25 @@ impl<'a> Temp<'a> {
         Ok(Self::with_new_name(dir, link)?.0)
     }
 
+    /// Creates a link under a new name, with this text.
+    pub(super) fn symlink(dir: &'a Dir, text: &CStr) -> Result<Self, Errno> {
+        let make = |temp: &str| rustix::fs::symlinkat(text, dir, temp);
+        Ok(Self::with_new_name(dir, make)?.0)
+    }
+
+    /// Moves what has `name`, a link as itself, to a new, temporary name.
+    pub(super) fn take(dir: &'a Dir, name: &OsStr) -> Result<Self, Errno> {
+        let take = |temp: &str| {
+            let noreplace = RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(dir, name, dir, temp, noreplace) {
+                // Nobody has a name that is this random.
+                Err(errno) if is_unsupported(errno) => rustix::fs::renameat(dir, name, dir, temp),
+                answer => answer,
+            }
+        };
+        Ok(Self::with_new_name(dir, take)?.0)
+    }
+
     /// Returns the name.
     pub(super) fn name(&self) -> &str {
         &self.name
@@ -48,17 +69,17 @@ impl<'a> Temp<'a> {
     /// # Errors
     /// `EEXIST` when the name is taken, and what else the system says.
     pub(super) fn claim(mut self, name: &OsStr) -> Result<(), (Self, Errno)> {
-        let noreplace = RenameFlags::NOREPLACE;
-        match rustix::fs::renameat_with(self.dir, &*self.name, self.dir, name, noreplace) {
-            Ok(()) => self.in_use = false,
-            Err(errno) if is_unsupported(errno) => {
-                // A second name, never a check and then a rename: that could replace something.
-                let flags = AtFlags::empty();
-                if let Err(errno) = rustix::fs::linkat(self.dir, &*self.name, self.dir, name, flags)
-                {
-                    return Err((self, errno));
-                }
-            }
+        let ours = Target {
+            dir: self.dir,
+            name: OsStr::new(&self.name),
+        };
+        let theirs = Target {
+            dir: self.dir,
+            name,
+        };
+        match give(ours, theirs) {
+            Ok(Given::Moved) => self.in_use = false,
+            Ok(Given::Linked) => {}
             Err(errno) => return Err((self, errno)),
         }
         Ok(())
@@ -108,6 +129,33 @@ impl Drop for Temp<'_> {
             // Nothing is left to do when this fails: the name is random and says whose it is.
             _ = rustix::fs::unlinkat(self.dir, &*self.name, AtFlags::empty());
         }
+    }
+}
+
+/// How a name was given away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Given {
+    /// The old name is gone.
+    Moved,
+    /// The old name is still there.
+    Linked,
+}
+
+/// Gives what has the name `from`, a link as itself, the name `to`, if nothing has that one.
+///
+/// # Errors
+/// `EEXIST` when the name is taken, `EXDEV`, and what else the system says.
+pub(super) fn give(from: Target<'_>, to: Target<'_>) -> Result<Given, Errno> {
+    let noreplace = RenameFlags::NOREPLACE;
+    match rustix::fs::renameat_with(from.dir, from.name, to.dir, to.name, noreplace) {
+        Ok(()) => Ok(Given::Moved),
+        Err(errno) if is_unsupported(errno) => {
+            // A second name, never a check and then a rename: that could replace something.
+            let flags = AtFlags::empty();
+            rustix::fs::linkat(from.dir, from.name, to.dir, to.name, flags)?;
+            Ok(Given::Linked)
+        }
+        Err(errno) => Err(errno),
     }
 }
 

@@ -8,6 +8,7 @@ mod links;
 mod pieces;
 mod races;
 mod scene;
+mod transfers;
 
 use std::os::unix::fs::MetadataExt;
 

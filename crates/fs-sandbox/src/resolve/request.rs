@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fs_core::{MAX_NAME_BYTES, MAX_PATH_BYTES, Problem, RelPath, Result};
+use fs_core::{MAX_NAME_BYTES, MAX_PATH_BYTES, Problem, RelPath, Result, unescape_name};
 
 use crate::resolve::roots::{Root, Roots};
 
@@ -30,7 +30,8 @@ pub(crate) enum Step {
 }
 
 impl Request {
-    /// Returns the request that a caller's path makes; asks the disk nothing.
+    /// Returns the request that a caller's path makes; asks the disk nothing. Bytes that are no text
+    /// come as answers show them, by `\xHH`.
     ///
     /// # Errors
     /// `invalid_path` for a text that no path has, `outside_sandbox` for an absolute path in no root.
@@ -42,9 +43,9 @@ impl Request {
             if rest.starts_with('/') {
                 return Err(invalid("a slash follows the name of a root"));
             }
-            return Self::below(Arc::clone(root), OsStr::new(rest), roots);
+            return Self::below(Arc::clone(root), &unescape_name(rest), roots);
         }
-        Self::of_text(OsStr::new(path), roots, roots.first())
+        Self::of_text(&unescape_name(path), roots, roots.first())
     }
 
     /// Returns the request that the text of a path makes; a relative one starts in `base`.

@@ -1,6 +1,6 @@
 //! A place that nobody else changes through this workspace, with the file that is there.
 
-use fs_core::{FileBytes, Patch, Piece, Problem, Result, Version};
+use fs_core::{Cancel, FileBytes, Patch, Piece, Problem, Result, Version};
 
 use super::text::{self, Composed, Existing};
 use super::{
@@ -56,13 +56,8 @@ impl<'o> Held<'o> {
         options: &'o UpdateOptions,
     ) -> Result<Self> {
         let locks = workspace.locks();
-        let target = target(&place);
-        let key = LockKey::Name {
-            dir: target.dir_id()?,
-            name: place.name.clone(),
-        };
-        let name = locks.lock(key, &options.cancel)?;
-        let (old, file) = open_locked(target, locks, options)?;
+        let name = locks.lock(place.lock_key()?, &options.cancel)?;
+        let (old, file) = open_locked(place.target(), locks, &options.cancel)?;
         let policy = workspace.hard_link_policy();
         let how = How {
             hard_links: options.hard_links.unwrap_or(policy),
@@ -90,7 +85,7 @@ impl<'o> Held<'o> {
     /// `already_exists` when something has it by now, and those of a create.
     pub(super) fn create(&self, composed: &Composed) -> Result<Written> {
         let bytes = composed.patch.apply(&[]);
-        let replaced = replace::create(target(&self.place), &bytes, self.replacing())?;
+        let replaced = replace::create(self.place.target(), &bytes, self.replacing())?;
         written(Change::Created, &[], composed, replaced)
     }
 
@@ -173,14 +168,14 @@ impl<'o> Held<'o> {
         let shorter = (in_place && content.is_whole)
             .then(|| from_first_change(&composed.patch, &content.bytes));
         let patch = shorter.as_ref().unwrap_or(&composed.patch);
-        let replaced = replace::replace(target(&self.place), old, patch, self.replacing())?;
+        let replaced = replace::replace(self.place.target(), old, patch, self.replacing())?;
         written(Change::Replaced, &content.bytes, composed, replaced)
     }
 
     /// Returns the file, if it may be changed at all.
     fn checked(&self) -> Result<&OldFile> {
         let old = self.file()?;
-        target(&self.place).check_writable()?;
+        self.place.target().check_writable()?;
         old.check_links(self.how.hard_links)?;
         Ok(old)
     }
@@ -215,26 +210,19 @@ impl<'o> Held<'o> {
     }
 }
 
-fn target(place: &Place) -> Target<'_> {
-    Target {
-        dir: &place.dir,
-        name: &place.name,
-    }
-}
-
 /// Opens the file that has the name and locks it. It is opened again under its lock, since whoever
 /// had that may have changed it.
-fn open_locked(
+pub(crate) fn open_locked(
     target: Target<'_>,
     locks: &FileLocks,
-    options: &UpdateOptions,
+    cancel: &Cancel,
 ) -> Result<(Option<OldFile>, Option<FileLock>)> {
     for _ in 0..TRIES {
         let Some(seen) = OldFile::open(target)? else {
             return Ok((None, None));
         };
         let id = seen.id();
-        let lock = locks.lock(LockKey::File { id }, &options.cancel)?;
+        let lock = locks.lock(LockKey::File { id }, cancel)?;
         match OldFile::open(target)? {
             None => return Ok((None, None)),
             Some(old) if old.id() == id => return Ok((Some(old), Some(lock))),

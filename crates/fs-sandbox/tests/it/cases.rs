@@ -1,4 +1,4 @@
-//! The shared cases that reading, listing, making and removing can express.
+//! The shared cases that reading, listing, making, removing, copying and moving can express.
 //!
 //! What needs the write side, front ends, measured memory or a race is run by the suite of all
 //! front ends.
@@ -9,7 +9,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use fs_core::{ListOptions, ReadOptions};
-use fs_sandbox::{Rights, Workspace};
+use fs_sandbox::{Rights, TransferOptions, Workspace};
 use rustix::fs::{CWD, FileType, Mode};
 use rustix::io::Errno;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::support::{as_nobody, is_root, with_own_mounts, without_openat2};
 
 const CANARY: &str = "CANARY-7f3a";
-const OPERATIONS: [&str; 4] = ["read", "list", "mkdir", "delete"];
+const OPERATIONS: [&str; 6] = ["read", "list", "mkdir", "delete", "copy", "move"];
 const SETUPS: [&str; 9] = [
     "mkdir", "file", "symlink", "hardlink", "fifo", "socket", "chardev", "chmod", "bind",
 ];
@@ -210,12 +210,30 @@ fn ask(workspace: &Workspace, base: &Path, request: &Value, case: &Value) -> Ans
         }
         "mkdir" => workspace.create_dir_all(&path).map(|()| String::new()),
         "delete" => workspace.remove_file(&path).map(|()| String::new()),
+        "copy" => {
+            let (to, options) = transfer(base, request);
+            let copied = workspace.copy(&path, &to, &options);
+            copied.map(|_| String::new())
+        }
+        "move" => {
+            let (to, options) = transfer(base, request);
+            let moved = workspace.rename(&path, &to, &options);
+            moved.map(|_| String::new())
+        }
         other => panic!("no operation {other}"),
     };
     answer.map_err(|error| {
         let all = format!("{error} {:?} {:?}", error.hint(), error.fields());
         (error.code().to_owned(), all)
     })
+}
+
+fn transfer(base: &Path, request: &Value) -> (String, TransferOptions) {
+    let options = TransferOptions {
+        overwrite: request["overwrite"].as_bool().unwrap_or_default(),
+        ..TransferOptions::default()
+    };
+    (expanded(base, request["to"].as_str().unwrap()), options)
 }
 
 fn check_answer(case: &Value, expect: &Value, answer: &Answer) {

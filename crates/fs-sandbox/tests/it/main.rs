@@ -12,6 +12,7 @@
 )]
 
 mod cases;
+mod directories;
 mod limits;
 mod model;
 mod mounts;
@@ -19,4 +20,6 @@ mod policies;
 mod properties;
 mod races;
 mod roots;
+mod searches;
 mod support;
+mod transfers;

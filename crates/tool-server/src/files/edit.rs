@@ -11,6 +11,19 @@ use crate::render::{counted, fenced};
 use crate::schema::{Args, Kind, MAX_POSITION, Param};
 use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
 
+pub(crate) const EOL: Param = Param::choice(
+    "eol",
+    &["auto", "exact", "lf", "crlf"],
+    "auto: LF matches CRLF; new lines end as those around them.",
+);
+pub(crate) const DRY_RUN: Param = Param::flag("dry_run", "Only show the diff.");
+pub(crate) const DIFF: Param = Param::flag("diff", "Show the diff.");
+pub(crate) const ON_HARD_LINK: Param = Param::word(
+    "on_hard_link",
+    &["break", "refuse", "in_place"],
+    "If it has several names.",
+);
+
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "files_edit",
     title: "Edit a file",
@@ -38,19 +51,11 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
         )
         .required(),
         ENCODING,
-        Param::choice(
-            "eol",
-            &["auto", "exact", "lf", "crlf"],
-            "auto: LF and CRLF match each other, and new lines end as those around them.",
-        ),
+        EOL,
         IF_VERSION,
-        Param::flag("dry_run", "Only show the diff."),
-        Param::flag("diff", "Show the diff."),
-        Param::word(
-            "on_hard_link",
-            &["break", "refuse", "in_place"],
-            "For a file with several names.",
-        ),
+        DRY_RUN,
+        DIFF,
+        ON_HARD_LINK,
         CREATE_BACKUP,
     ],
     effect: Effect::Changes,
@@ -102,7 +107,7 @@ fn edit(mut args: Args) -> Edit {
     }
 }
 
-fn eol(args: &Args) -> EolMode {
+pub(crate) fn eol(args: &Args) -> EolMode {
     match args.choice("eol") {
         "exact" => EolMode::Exact,
         "lf" => EolMode::Lf,
@@ -111,7 +116,7 @@ fn eol(args: &Args) -> EolMode {
     }
 }
 
-fn hard_links(args: &Args) -> Option<HardLinks> {
+pub(crate) fn hard_links(args: &Args) -> Option<HardLinks> {
     match args.choice("on_hard_link") {
         "break" => Some(HardLinks::Break),
         "refuse" => Some(HardLinks::Refuse),

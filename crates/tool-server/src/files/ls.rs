@@ -1,8 +1,6 @@
 //! `files_ls`: the names in a directory, with sizes, page by page.
 
-use std::ffi::{OsStr, OsString};
-
-use fs_core::{Entry, EntryKind, ErrorKind, ListOptions, Listing, Order, Position};
+use fs_core::{Entry, EntryKind, ErrorKind, ListOptions, Listing, Order, Position, unescape_name};
 
 use crate::error::ToolError;
 use crate::output::ToolOutput;
@@ -13,9 +11,7 @@ use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
 /// Entries of an answer when the call names no limit.
 const DEFAULT_ENTRIES: u64 = 500;
 /// Entries of an answer at most.
-const MAX_ENTRIES: i64 = 10_000;
-/// What marks a cursor that spells a name which is no UTF-8 as hexadecimal bytes.
-const HEX: &str = "hex:";
+pub(crate) const MAX_ENTRIES: i64 = 10_000;
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "files_ls",
@@ -46,7 +42,7 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
     let options = ListOptions {
         order: Order::Name,
         limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
-        after: after.map(position).transpose()?,
+        after: after.map(position),
         sizes: true,
         cancel: call.cancel.clone(),
     };
@@ -65,7 +61,7 @@ fn explain(error: ToolError, path: &str) -> ToolError {
 }
 
 fn render(listing: &Listing, limit: u64, args: &Args) -> ToolOutput {
-    let next = listing.next.as_ref().map(|next| cursor(&next.name));
+    let next = listing.next.as_ref().map(next_cursor);
     let mut output = ToolOutput::new(rows(listing, args.text("after")))
         .with_fact("returned", listing.entries.len())
         .with_fact("total", listing.total)
@@ -102,7 +98,8 @@ fn row(entry: &Entry) -> String {
     }
 }
 
-fn more_note(listing: &Listing, limit: u64, next: &str) -> String {
+/// Returns how to read on.
+pub(crate) fn more_note(listing: &Listing, limit: u64, next: &str) -> String {
     let (shown, total) = (listing.entries.len(), listing.total);
     let largest = MAX_ENTRIES.unsigned_abs().min(total);
     let larger = if largest > limit {
@@ -114,40 +111,17 @@ fn more_note(listing: &Listing, limit: u64, next: &str) -> String {
     format!("{shown} of {total} entries shown. Use after={after} to continue{larger}.")
 }
 
-/// Returns the cursor that stands for a name: the name itself, or its bytes in hexadecimal where
-/// it is no UTF-8 or looks like that.
-fn cursor(name: &OsStr) -> String {
-    match name.to_str() {
-        Some(text) if !text.starts_with(HEX) => text.to_owned(),
-        _ => name
-            .as_encoded_bytes()
-            .iter()
-            .fold(HEX.to_owned(), |text, byte| format!("{text}{byte:02x}")),
-    }
+/// Returns the cursor of a position: its name as it is listed.
+pub(crate) fn next_cursor(next: &Position) -> String {
+    let mark = if next.is_dir { "/" } else { "" };
+    name(&next.name) + mark
 }
 
-fn position(cursor: &str) -> Result<Position, ToolError> {
-    let name = match cursor.strip_prefix(HEX) {
-        Some(digits) => name_of_hex(digits)
-            .ok_or_else(|| ToolError::invalid("after", "it is no cursor of files_ls"))?,
-        // A directory is listed as `name/`; its name alone is the cursor.
-        None => OsString::from(cursor.strip_suffix('/').unwrap_or(cursor)),
-    };
-    Ok(Position {
-        name,
-        is_dir: false,
-    })
-}
-
-fn name_of_hex(digits: &str) -> Option<OsString> {
-    use std::os::unix::ffi::OsStringExt as _;
-
-    if digits.len() % 2 == 1 {
-        return None;
+/// Returns the position of a cursor, or of a name as it is listed.
+pub(crate) fn position(cursor: &str) -> Position {
+    let name = cursor.strip_suffix('/').unwrap_or(cursor);
+    Position {
+        is_dir: name.len() < cursor.len(),
+        name: unescape_name(name).into_owned(),
     }
-    let pairs = digits.as_bytes().chunks(2);
-    let bytes: Option<Vec<u8>> = pairs
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
-        .collect();
-    bytes.map(OsString::from_vec)
 }

@@ -12,17 +12,34 @@ use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
 /// Lines of an answer when the call names no limit.
 const DEFAULT_LINES: u64 = 2_000;
 /// Lines of an answer at most.
-const MAX_LINES: i64 = 50_000;
+pub(crate) const MAX_LINES: i64 = 50_000;
 /// Bytes of an answer when the call names no limit.
-const DEFAULT_BYTES: u64 = 64 * 1024;
+pub(crate) const DEFAULT_BYTES: u64 = 64 * 1024;
 /// Bytes of an answer at most.
-const MAX_BYTES: u64 = 1024 * 1024;
+pub(crate) const MAX_BYTES: u64 = 1024 * 1024;
 /// Characters of a line, unless the call reads inside one.
-const LINE_CHARS: u64 = 2_000;
+pub(crate) const LINE_CHARS: u64 = 2_000;
 /// A file of this many bytes is read in less time than it takes to wake another thread.
-const SHORT_BYTES: u64 = 64 * 1024;
+pub(crate) const SHORT_BYTES: u64 = 64 * 1024;
 /// Cut lines that are named one by one.
 const NAMED_CUTS: usize = 5;
+
+/// What is told of a window.
+pub(crate) const FACTS: &[(&str, &str)] = &[
+    ("first_line", "integer"),
+    ("returned_lines", "integer"),
+    ("total_lines", "integer"),
+    ("eof", "boolean"),
+    ("encoding", "string"),
+    ("encoding_by", "string"),
+    ("bom", "boolean"),
+    ("eol", "string"),
+    ("lossy", "boolean"),
+    ("truncated", "boolean"),
+    ("next", "object"),
+    ("version", "string"),
+    ("size", "integer"),
+];
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "files_read",
@@ -45,21 +62,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
         Param::flag("version", "Add the file's version, for if_version."),
     ],
     effect: Effect::Reads,
-    facts: &[
-        ("first_line", "integer"),
-        ("returned_lines", "integer"),
-        ("total_lines", "integer"),
-        ("eof", "boolean"),
-        ("encoding", "string"),
-        ("encoding_by", "string"),
-        ("bom", "boolean"),
-        ("eol", "string"),
-        ("lossy", "boolean"),
-        ("truncated", "boolean"),
-        ("next", "object"),
-        ("version", "string"),
-        ("size", "integer"),
-    ],
+    facts: FACTS,
     sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
     run,
     run_short: Some(run_short),
@@ -112,7 +115,7 @@ fn finish(
 ) -> Result<ToolOutput, ToolError> {
     let path = args.text("path").unwrap_or_default();
     let window = window.map_err(|error| explain(error, path))?;
-    refuse_past_end(&window, options.range, path)?;
+    refuse_past_end(&window, options.range, "offset", path)?;
     Ok(render(window, options, args))
 }
 
@@ -149,7 +152,13 @@ fn explain(error: fs_core::Error, path: &str) -> ToolError {
     error
 }
 
-fn refuse_past_end(window: &Window, range: LineRange, path: &str) -> Result<(), ToolError> {
+/// Refuses a window that begins behind the last line; `field` is the parameter that named it.
+pub(crate) fn refuse_past_end(
+    window: &Window,
+    range: LineRange,
+    field: &str,
+    path: &str,
+) -> Result<(), ToolError> {
     let LineRange::From { line, .. } = range else {
         return Ok(());
     };
@@ -162,43 +171,50 @@ fn refuse_past_end(window: &Window, range: LineRange, path: &str) -> Result<(), 
         None => String::new(),
     };
     let path_shown = one_line(path);
-    let message = format!("offset {line} exceeds file length{length}: {path_shown}");
+    let message = format!("{field} {line} exceeds file length{length}: {path_shown}");
     Err(ToolError::new(ErrorKind::OutOfRange, message)
-        .with("field", "offset")
+        .with("field", field)
         .with("value", line)
         .with("last", total)
         .at(path))
 }
 
-fn render(window: Window, options: &ReadOptions, args: &Args) -> ToolOutput {
-    let position = position_note(&window, options.range);
-    let words = words(&window, args);
+fn render(mut window: Window, options: &ReadOptions, args: &Args) -> ToolOutput {
+    let shortened = !is_limited(args) && window.next.is_some();
+    let text = std::mem::take(&mut window.text);
+    let mut output = with_window(ToolOutput::new(text), &window)
+        .with_fact("truncated", window.truncated || shortened);
+    if let Some(note) = position_note(&window, options.range, "offset") {
+        output = output.with_note(note);
+    }
+    output.with_words(&words(&window, args))
+}
+
+/// Returns the answer with the facts of a window.
+pub(crate) fn with_window(output: ToolOutput, window: &Window) -> ToolOutput {
     let next = window.next.map(|next| {
         serde_json::json!({
             "line": next.line,
             "column": next.column,
         })
     });
-    let shortened = !is_limited(args) && window.next.is_some();
-    let mut output = ToolOutput::new(window.text)
+    let output = output
         .with_known("first_line", window.first_line)
         .with_fact("returned_lines", window.returned_lines)
         .with_known("total_lines", window.total_lines)
         .with_fact("eof", window.eof)
         .with_fact("encoding_by", window.encoding_by.name())
         .with_fact("lossy", window.invalid_bytes > 0)
-        .with_fact("truncated", window.truncated || shortened)
+        .with_fact("truncated", window.truncated)
         .with_known("next", next)
         .with_fact("version", window.version.as_str())
         .with_fact("size", window.size);
-    if let Some(note) = position {
-        output = output.with_note(note);
-    }
-    with_format(output.with_words(&words), window.format)
+    with_format(output, window.format)
 }
 
-/// Returns where the window stands in the file, unless it is the whole file.
-fn position_note(window: &Window, range: LineRange) -> Option<String> {
+/// Returns where the window stands in the file, unless it is the whole file; `field` is the
+/// parameter that goes on.
+pub(crate) fn position_note(window: &Window, range: LineRange, field: &str) -> Option<String> {
     let of_total = window
         .total_lines
         .map(|total| format!(" of {total}"))
@@ -216,7 +232,7 @@ fn position_note(window: &Window, range: LineRange) -> Option<String> {
             };
             let shown = shown.unwrap_or_default();
             Some(format!(
-                "{shown} Use offset={}{column} to continue.",
+                "{shown} Use {field}={}{column} to continue.",
                 next.line
             ))
         }
@@ -232,7 +248,7 @@ fn position_note(window: &Window, range: LineRange) -> Option<String> {
 }
 
 /// Returns what else is to be said: format, replaced bytes, cut lines, clamps, the version.
-fn words(window: &Window, args: &Args) -> Vec<String> {
+pub(crate) fn words(window: &Window, args: &Args) -> Vec<String> {
     let mut words = format_words(window.format, Some(window.encoding_by));
     if window.invalid_bytes > 0 {
         let bad = counted(window.invalid_bytes, "bad sequence");

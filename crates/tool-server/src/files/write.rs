@@ -110,7 +110,7 @@ fn explain(error: ToolError, path: &str) -> ToolError {
 
 /// Returns how long the given text is in the file's encoding; the break that an insert may add is
 /// not the caller's.
-fn bytes_of(content: &str, written: &Written) -> u64 {
+pub(crate) fn bytes_of(content: &str, written: &Written) -> u64 {
     let encoding = written
         .format
         .map_or(Encoding::UTF_8, |format| format.encoding);
@@ -138,7 +138,7 @@ fn render(written: &Written, bytes: u64, mode: WriteMode, path: &str, args: &Arg
     aftermath.finish(output, args)
 }
 
-fn done(written: &Written, bytes: u64, mode: WriteMode, path: &str) -> String {
+pub(crate) fn done(written: &Written, bytes: u64, mode: WriteMode, path: &str) -> String {
     if written.change == Change::Unchanged {
         return format!(
             "Unchanged: {path} holds that already ({} bytes)",
@@ -155,7 +155,7 @@ fn done(written: &Written, bytes: u64, mode: WriteMode, path: &str) -> String {
     }
 }
 
-fn change(change: Change) -> &'static str {
+pub(crate) fn change(change: Change) -> &'static str {
     match change {
         Change::Created => "created",
         Change::Replaced => "replaced",

@@ -68,9 +68,83 @@ fn a_session_from_greeting_to_end() {
     {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"tool-server","title":"Postern tool-server","version":"0.1.0"},"instructions":"Files below these roots can be reached, and nothing else:\n- workspace: ROOT (read, edit, delete)\nA relative path starts at the first root; absolute paths below a root work too. Lines and columns count from 1. Text is exact, without line numbers; what is not plain stands in a second block."}}
     {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"one\n"},{"type":"text","text":"[Showing lines 1-1 of 2. Use offset=2 to continue.]"}],"isError":false,"_meta":{"postern/facts":{"first_line":1,"returned_lines":1,"total_lines":2,"eof":false,"encoding_by":"utf8","lossy":false,"truncated":false,"next":{"line":2,"column":1},"version":"04d2649eb72531af4fa85b201f661081-8","size":8,"encoding":"utf-8","bom":false,"eol":"lf"}}}}
     {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"not_found: file not found: b.txt"}],"structuredContent":{"code":"not_found","message":"file not found: b.txt","path":"b.txt"},"isError":true}}
-    {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"unknown tool; there are files_read, files_write, files_edit, files_ls"}}
+    {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"unknown tool; there are files_read, files_write, files_edit, files_ls, tree_dir, stat_file, search_files, copy_file, move_file, make_dir, delete_file"}}
     {"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"a.txt  (8 B)"}],"isError":false,"_meta":{"postern/facts":{"returned":1,"total":1,"truncated":false}}}}
     "#);
+}
+
+/// The notifications that a call with or without a token gets before its answer.
+fn told(tool: &str, arguments: &Value, meta: &Value) -> (Vec<Value>, Value) {
+    let root = root();
+    let big = fs::File::create(root.path().join("big")).unwrap();
+    big.set_len(96 << 20).unwrap();
+    for number in 0..400 {
+        fs::write(root.path().join(format!("{number}.txt")), "text\n").unwrap();
+    }
+    let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
+    let line = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let mut answers = session(root.path(), Structured::No, &[HELLO, &line.to_string()]);
+    let answer = answers.pop().unwrap();
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    answers.retain(|answer| answer["id"].is_null());
+    (answers, answer)
+}
+
+#[test]
+fn a_client_that_asks_is_told_how_far_a_call_has_come() {
+    let token = json!({"progressToken": "t-1"});
+    let copy = json!({"src_path": "big", "dst_path": "copy"});
+    let search = json!({"query": "no such text"});
+    for (tool, arguments, total) in [
+        ("copy_file", &copy, json!(96 << 20)),
+        ("search_files", &search, Value::Null),
+    ] {
+        let (told_of, _) = told(tool, arguments, &token);
+        assert!(!told_of.is_empty(), "{tool}");
+        let mut last = 0.0;
+        for notification in told_of {
+            assert_eq!(notification["method"], "notifications/progress");
+            let params = &notification["params"];
+            assert_eq!(params["progressToken"], "t-1");
+            let told_total = params["total"].as_f64();
+            assert_eq!(told_total, total.as_f64(), "{tool}");
+            let progress = params["progress"].as_f64().unwrap();
+            assert!(progress > last, "{tool}: {progress} after {last}");
+            last = progress;
+        }
+        let (told_of, _) = told(tool, arguments, &json!({}));
+        assert_eq!(told_of, <[Value; 0]>::default(), "{tool}");
+    }
+}
+
+#[test]
+fn annotations_tell_what_a_tool_may_do() {
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let answers = session(root().path(), Structured::No, &[HELLO, list]);
+    let tools = answers[1]["result"]["tools"].as_array().unwrap();
+    let told = |hint: &str| -> Vec<&str> {
+        let hinted = tools
+            .iter()
+            .filter(|tool| tool["annotations"][hint] == true);
+        hinted.map(|tool| tool["name"].as_str().unwrap()).collect()
+    };
+    let reads = [
+        "files_read",
+        "files_ls",
+        "tree_dir",
+        "stat_file",
+        "search_files",
+    ];
+    assert_eq!(told("readOnlyHint"), reads);
+    let destroys = [
+        "files_write",
+        "files_edit",
+        "copy_file",
+        "move_file",
+        "delete_file",
+    ];
+    assert_eq!(told("destructiveHint"), destroys);
+    assert_eq!(told("openWorldHint"), <[&str; 0]>::default());
 }
 
 #[test]

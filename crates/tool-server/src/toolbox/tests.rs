@@ -32,12 +32,33 @@ fn a_tool_that_is_taken_away_is_denied_and_not_listed() {
         ..Settings::default()
     };
     let names: Vec<&str> = read_only.specs().map(|spec| spec.name).collect();
-    assert_eq!(names, ["files_read", "files_ls"]);
+    let readers = [
+        "files_read",
+        "files_ls",
+        "tree_dir",
+        "stat_file",
+        "search_files",
+    ];
+    assert_eq!(names, readers);
     check_call(
         read_only,
         "files_write",
         "denied_by_policy: denied by policy: files_write changes files, and this server is \
          read-only",
+    );
+    let no_delete = Settings {
+        no_delete: true,
+        set: ToolSet::All,
+        ..Settings::default()
+    };
+    let offered: Vec<&str> = no_delete.specs().map(|spec| spec.name).collect();
+    let all = ToolSet::All.specs().map(|spec| spec.name);
+    let gone: Vec<&str> = all.filter(|name| !offered.contains(name)).collect();
+    assert_eq!(gone, ["move_file", "delete_file"]);
+    check_call(
+        no_delete,
+        "move_file",
+        "ERROR: denied_by_policy: denied by policy: move_file deletes, which this server does not",
     );
     let disabled = Settings {
         disabled: HashSet::from(["files_write".to_owned()]),
@@ -52,7 +73,8 @@ fn a_tool_that_is_taken_away_is_denied_and_not_listed() {
 
 #[test]
 fn an_unknown_tool_is_told_which_there_are() {
-    let tools = "files_read, files_write, files_edit, files_ls";
+    let tools = "files_read, files_write, files_edit, files_ls, tree_dir, stat_file, \
+                 search_files, copy_file, move_file, make_dir, delete_file";
     let expected = format!("unknown tool; there are {tools}");
     check_call(Settings::default(), "files_raed", &expected);
 }

@@ -33,7 +33,7 @@ pub(in crate::replace) struct Fault {
 }
 
 impl Fault {
-    pub(in crate::replace) fn always(call: Call, errno: Errno) -> Self {
+    pub(in crate::replace) const fn always(call: Call, errno: Errno) -> Self {
         Self { call, errno }
     }
 

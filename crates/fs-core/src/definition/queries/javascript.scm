@@ -1,0 +1,1 @@
+(field_definition property: (_) @field)

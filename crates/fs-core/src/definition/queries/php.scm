@@ -1,0 +1,15 @@
+(class_declaration name: (name) @class)
+(interface_declaration name: (name) @interface)
+(trait_declaration name: (name) @interface)
+(enum_declaration name: (name) @enum)
+(enum_case name: (name) @variant)
+(function_definition name: (name) @function)
+(method_declaration name: (name) @method)
+(const_element . (name) @constant)
+(property_element name: (variable_name (name) @field))
+(property_promotion_parameter name: (variable_name (name) @field))
+(namespace_definition name: (namespace_name (name) @module .) body: (_))
+((function_call_expression
+  function: (name) @_define
+  arguments: (arguments . (argument [(string (string_content) @constant) (encapsed_string (string_content) @constant)])))
+  (#eq? @_define "define"))

@@ -1,0 +1,129 @@
+//! Searching definitions: the files that hold the name are read, and asked where they define it.
+
+use std::collections::BTreeMap;
+
+use cap_std::fs::Dir;
+
+use super::body::{Body, Watch};
+use super::compile::TextPattern;
+use super::look::{Look, skip_of};
+use super::run::{self, Examine, Examined, Subject};
+use super::sink::{Runs, Taker, shown};
+use super::{Case, Found, Query, Syntax};
+use crate::definition::{Definition, definitions, may_define};
+use crate::encoding::Encoding;
+use crate::error::Result;
+use crate::path::RelPath;
+use crate::problem::Problem;
+use crate::skip::Skip;
+use crate::walk::Sight;
+
+/// A larger file that holds the name is no source that somebody wrote.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Searches the files below `start`.
+pub(super) fn search(
+    root: &Dir,
+    start: &RelPath,
+    query: &Query,
+    sight: &dyn Sight,
+) -> Result<Found> {
+    if query.pattern.contains(char::is_whitespace) {
+        return Err(Problem::invalid("query", "a blank in it, but a name has none").into());
+    }
+    let pattern = TextPattern::new(&Query {
+        syntax: Syntax::Literal,
+        case: Some(Case::Sensitive),
+        ..query.clone()
+    })?;
+    let watch = Watch::new(query);
+    let job = run::Job {
+        query,
+        sight,
+        watch: &watch,
+        wants: may_define,
+        make: &|| Sources {
+            query,
+            watch: &watch,
+            look: Look::new(query, &pattern, &watch),
+        },
+    };
+    run::search(root, start, &job)
+}
+
+struct Sources<'q> {
+    query: &'q Query,
+    watch: &'q Watch,
+    look: Look<'q>,
+}
+
+impl Examine for Sources<'_> {
+    fn examine(&mut self, subject: &Subject<'_>) -> Examined {
+        let mut runs = Runs::default();
+        let Self { query, watch, look } = self;
+        let (encoding, outcome) = look.at(subject, &mut |_, body, encoding| {
+            let text = text_of(body, encoding)?;
+            let path = (subject.path)();
+            let found = definitions(&path, &text, &query.pattern, &watch.cancel);
+            take(
+                &text,
+                &found.map_err(|_| Skip::Unreadable)?,
+                query,
+                &mut runs,
+            );
+            Ok(())
+        });
+        Examined {
+            runs,
+            encoding,
+            skip: outcome.err(),
+        }
+    }
+}
+
+fn text_of(body: &Body<'_>, encoding: Option<Encoding>) -> Result<String, Skip> {
+    if body.len() > MAX_BYTES {
+        return Err(Skip::TooLarge);
+    }
+    body.text(encoding).map_err(|error| skip_of(&error))
+}
+
+/// Takes the lines that define, and those around them.
+fn take(text: &str, found: &[Definition], query: &Query, runs: &mut Runs) {
+    let context = query.context_lines as u64;
+    let hits: BTreeMap<u64, &Definition> =
+        found.iter().rev().map(|each| (each.line, each)).collect();
+    let mut taker = Taker::new(query, runs);
+    let mut next = hits.keys().copied().peekable();
+    let mut last = 0;
+    for (number, line) in (1..).zip(text.split_terminator('\n')) {
+        let hit = hits.get(&number);
+        if hit.is_some() {
+            next.next();
+            last = number + context;
+        }
+        let is_near = number <= last || next.peek().is_some_and(|hit| number + context >= *hit);
+        if is_near {
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let name = hit.map(|hit| name_in(line, hit.column, query.pattern.len()));
+            let mut line = shown(line.as_bytes(), name, query.max_line_chars);
+            line.defines = hit.map(|hit| hit.kind);
+            if !taker.take(number, line) {
+                return;
+            }
+        }
+        if number >= last && next.peek().is_none() {
+            return;
+        }
+    }
+}
+
+/// Returns where in a line a name of `len` bytes is that begins at a column.
+fn name_in(line: &str, column: u64, len: usize) -> std::ops::Range<usize> {
+    let skipped = usize::try_from(column.saturating_sub(1)).unwrap_or_default();
+    let start = line
+        .char_indices()
+        .nth(skipped)
+        .map_or(line.len(), |(at, _)| at);
+    start..(start + len).min(line.len())
+}

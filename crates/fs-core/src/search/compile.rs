@@ -1,0 +1,271 @@
+//! From a query to matchers.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use globset::{GlobBuilder, GlobMatcher};
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+
+use super::watched::Speed;
+use super::{Case, Query, Syntax};
+use crate::encoding::Encoding;
+use crate::error::Result;
+use crate::format::Fallback;
+use crate::path::{RelPath, push_escaped};
+use crate::problem::Problem;
+
+/// A longer pattern is a mistake.
+const MAX_PATTERN_BYTES: usize = 64 * 1024;
+/// What a compiled pattern may take, and what a thread may keep of its states.
+const MAX_COMPILED_BYTES: usize = 10 * 1024 * 1024;
+const MAX_STATE_BYTES: usize = 4 * 1024 * 1024;
+
+/// What the statistics may take a text for; GBK is GB18030 when it is read.
+const GUESSES: [&str; 23] = [
+    "gb18030",
+    "big5",
+    "euc-jp",
+    "euc-kr",
+    "shift_jis",
+    "ibm866",
+    "iso-8859-2",
+    "iso-8859-4",
+    "iso-8859-5",
+    "iso-8859-6",
+    "iso-8859-7",
+    "iso-8859-8",
+    "koi8-u",
+    "windows-1250",
+    "windows-1251",
+    "windows-1252",
+    "windows-1253",
+    "windows-1254",
+    "windows-1255",
+    "windows-1256",
+    "windows-1257",
+    "windows-1258",
+    "windows-874",
+];
+
+/// Which entries of a tree are looked at, by name.
+#[derive(Debug)]
+pub(super) struct Filter {
+    glob: Option<(GlobMatcher, Scope)>,
+    /// How many bytes of a path lead to the directory that is searched, the slash included.
+    depth: usize,
+}
+
+/// What of an entry a pattern is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scope {
+    Name,
+    Path,
+}
+
+/// The matchers of a search of texts.
+#[derive(Debug)]
+pub(super) struct TextPattern {
+    /// Matches UTF-8.
+    pub(super) matcher: RegexMatcher,
+    /// Matches, in the bytes as they are, whatever may hold a match in any encoding; `None` when
+    /// there is no such short cut.
+    pub(super) candidates: Option<RegexMatcher>,
+    /// Whether the matcher takes a carriage return for a part of the line's break.
+    pub(super) crlf: bool,
+    /// How fast the matcher is.
+    pub(super) speed: Speed,
+}
+
+impl Filter {
+    /// Returns the filter of a query's file glob, for paths below `start`.
+    pub(super) fn new(query: &Query, start: &RelPath) -> Result<Self> {
+        let glob = query.file_glob.as_deref().map(|glob| {
+            let matcher = glob_matcher(glob, Case::Sensitive);
+            let matcher = matcher.map_err(|reason| Problem::invalid("file_glob", reason))?;
+            Ok::<_, Problem>((matcher, Scope::of(glob)))
+        });
+        Ok(Self {
+            glob: glob.transpose()?,
+            depth: match start.as_os_str().len() {
+                0 => 0,
+                len => len + 1,
+            },
+        })
+    }
+
+    /// Returns whether the entry at `path` is looked at.
+    pub(super) fn admits(&self, path: &RelPath) -> bool {
+        self.glob
+            .as_ref()
+            .is_none_or(|(glob, scope)| glob.is_match(OsStr::from_bytes(self.part(path, *scope))))
+    }
+
+    /// Returns what of a path a pattern is compared with.
+    pub(super) fn part<'p>(&self, path: &'p RelPath, scope: Scope) -> &'p [u8] {
+        match scope {
+            Scope::Name => path.file_name().unwrap_or_default().as_bytes(),
+            Scope::Path => path
+                .as_os_str()
+                .as_bytes()
+                .get(self.depth..)
+                .unwrap_or_default(),
+        }
+    }
+}
+
+impl Scope {
+    /// Returns what a pattern is compared with: paths when it holds a slash.
+    pub(super) fn of(pattern: &str) -> Self {
+        if pattern.contains('/') {
+            Self::Path
+        } else {
+            Self::Name
+        }
+    }
+}
+
+impl TextPattern {
+    /// Returns the matchers of a query.
+    pub(super) fn new(query: &Query) -> Result<Self> {
+        check_pattern(query)?;
+        let case = query.case.unwrap_or(Case::Sensitive);
+        let crlf = query.syntax == Syntax::Regex;
+        let mut builder = regex_builder(query.syntax, case);
+        if crlf {
+            builder.crlf(true);
+        } else {
+            builder.line_terminator(Some(b'\n'));
+        }
+        let matcher = builder
+            .build(&query.pattern)
+            .map_err(|error| refusal(&error))?;
+        let candidates = match query.syntax {
+            Syntax::Literal => candidates(query, case, &matcher),
+            Syntax::Regex => None,
+        };
+        Ok(Self {
+            matcher,
+            candidates,
+            crlf,
+            speed: match query.syntax {
+                Syntax::Literal => Speed::Fast,
+                Syntax::Regex => Speed::Unknown,
+            },
+        })
+    }
+}
+
+/// Returns a matcher of names.
+pub(super) fn name_matcher(query: &Query) -> Result<RegexMatcher> {
+    check_pattern(query)?;
+    let case = query.case.unwrap_or(Case::Smart);
+    let builder = regex_builder(query.syntax, case);
+    builder
+        .build(&query.pattern)
+        .map_err(|error| refusal(&error))
+}
+
+/// Returns whether a matcher finds anything in `bytes`.
+pub(super) fn is_match(matcher: &RegexMatcher, bytes: &[u8]) -> bool {
+    // The matcher's error is one that nobody can make.
+    matcher.is_match(bytes).unwrap_or_default()
+}
+
+/// Returns the matcher of a glob, or why it is none.
+pub(super) fn glob_matcher(glob: &str, case: Case) -> Result<GlobMatcher, String> {
+    let insensitive = match case {
+        Case::Sensitive => false,
+        Case::Insensitive => true,
+        Case::Smart => !glob.chars().any(char::is_uppercase),
+    };
+    let glob = GlobBuilder::new(glob)
+        .literal_separator(true)
+        .case_insensitive(insensitive)
+        .build();
+    match glob {
+        Ok(glob) => Ok(glob.compile_matcher()),
+        Err(error) => Err(error.kind().to_string()),
+    }
+}
+
+fn check_pattern(query: &Query) -> Result<()> {
+    let reason = match query.syntax {
+        _ if query.pattern.is_empty() => "it is empty",
+        _ if query.pattern.len() > MAX_PATTERN_BYTES => "it is longer than 65536 bytes",
+        Syntax::Literal if query.pattern.contains('\n') => {
+            "a line break in it, but lines are searched one by one"
+        }
+        _ => return Ok(()),
+    };
+    Err(Problem::invalid("query", reason).into())
+}
+
+fn regex_builder(syntax: Syntax, case: Case) -> RegexMatcherBuilder {
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .multi_line(true)
+        .fixed_strings(syntax == Syntax::Literal)
+        .case_insensitive(case == Case::Insensitive)
+        .case_smart(case == Case::Smart)
+        .size_limit(MAX_COMPILED_BYTES)
+        .dfa_size_limit(MAX_STATE_BYTES);
+    builder
+}
+
+/// Returns the matcher that finds a literal in the bytes of every encoding that a file may have.
+///
+/// All of them spell ASCII alike. In other texts it is looked for as each spells it, as long as case
+/// counts or the text has none.
+fn candidates(query: &Query, case: Case, matcher: &RegexMatcher) -> Option<RegexMatcher> {
+    let pattern = &query.pattern;
+    if pattern.is_ascii() {
+        return Some(matcher.clone());
+    }
+    let has_case = |c: char| c.is_lowercase() || c.is_uppercase();
+    if case != Case::Sensitive && pattern.chars().any(has_case) {
+        return None;
+    }
+    let mut spellings: Vec<Vec<u8>> = vec![pattern.as_bytes().to_vec()];
+    for encoding in fallbacks(query.fallback) {
+        spellings.extend(encoding.encode(pattern));
+    }
+    spellings.sort();
+    spellings.dedup();
+    let spelt: Vec<String> = spellings.iter().map(|bytes| hexadecimal(bytes)).collect();
+    let mut builder = RegexMatcherBuilder::new();
+    builder
+        .unicode(false)
+        .line_terminator(Some(b'\n'))
+        .size_limit(MAX_COMPILED_BYTES)
+        .dfa_size_limit(MAX_STATE_BYTES);
+    builder.build(&spelt.join("|")).ok()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 4);
+    push_escaped(bytes, &mut text);
+    text
+}
+
+/// Returns the encodings that a file may be taken for which says nothing of its own.
+fn fallbacks(fallback: Fallback) -> Vec<Encoding> {
+    match fallback {
+        Fallback::None => Vec::new(),
+        Fallback::Encoding(encoding) => vec![encoding],
+        Fallback::Auto => {
+            let labels = GUESSES.iter();
+            labels
+                .flat_map(|label| Encoding::for_label(label))
+                .collect()
+        }
+    }
+}
+
+/// Returns why a pattern is refused, in one line.
+fn refusal(error: &grep_regex::Error) -> crate::Error {
+    let text = error.to_string();
+    let last = text.lines().next_back().unwrap_or_default();
+    let reason = last.strip_prefix("error: ").unwrap_or(last);
+    Problem::invalid("query", reason).into()
+}
