@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::sync::OnceLock;
 
 use caseless::Caseless;
-use fs_core::{Problem, RelPath, Result};
+use fs_core::{Case, Problem, RelPath, Result};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use unicode_normalization::UnicodeNormalization;
 
@@ -79,7 +79,14 @@ pub(crate) struct Folded(String);
 #[derive(Debug, Default)]
 struct Rules {
     globs: Vec<Glob>,
-    compiled: OnceLock<Option<GlobSet>>,
+    compiled: OnceLock<Option<Compiled>>,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    /// The globs of which bytes and characters are the same thing: fast, and most of them.
+    set: GlobSet,
+    chars: Vec<fs_core::Glob>,
 }
 
 impl Policy {
@@ -152,18 +159,33 @@ impl Rules {
         if self.globs.is_empty() {
             return false;
         }
-        let compiled = self.compiled.get_or_init(|| compile(&self.globs));
+        let compiled = self.compiled.get_or_init(|| Compiled::new(&self.globs));
         // Rules too large to be compiled forbid everything.
-        compiled.as_ref().is_none_or(|set| set.is_match(folded))
+        compiled
+            .as_ref()
+            .is_none_or(|compiled| compiled.is_match(folded))
     }
 }
 
-fn compile(globs: &[Glob]) -> Option<GlobSet> {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(glob.clone());
+impl Compiled {
+    fn new(globs: &[Glob]) -> Option<Self> {
+        let mut set = GlobSetBuilder::new();
+        let mut chars = Vec::new();
+        for glob in globs {
+            if glob.glob().contains(['?', '[']) {
+                chars.push(fs_core::Glob::new(glob.glob(), Case::Sensitive).ok()?);
+            } else {
+                set.add(glob.clone());
+            }
+        }
+        let set = set.build().ok()?;
+        Some(Self { set, chars })
     }
-    set.build().ok()
+
+    fn is_match(&self, folded: &str) -> bool {
+        let of_chars = |glob: &fs_core::Glob| glob.is_match(folded.as_bytes());
+        self.set.is_match(folded) || self.chars.iter().any(of_chars)
+    }
 }
 
 fn patterns(field: &str, globs: &[String]) -> Result<Vec<String>> {

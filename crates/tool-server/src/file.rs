@@ -24,7 +24,6 @@ use fs_core::{Skip, Skips};
 use serde_json::{Map, Value};
 
 use crate::output::ToolOutput;
-use crate::schema::Param;
 use crate::toolbox::{ToolSet, Toolbox};
 use media::Media;
 
@@ -32,9 +31,6 @@ use media::Media;
 const TWIN: &[ToolSet] = &[ToolSet::File, ToolSet::All];
 /// The sets of a tool that the family `files` lacks.
 const OWN: &[ToolSet] = &[ToolSet::Standard, ToolSet::File, ToolSet::All];
-
-/// The path of what a tool is about; its description says what that is.
-const PATH: Param = Param::text("path", "").required();
 
 /// Returns the answer of a tool that changed a file: what was done, and the file as an artifact.
 fn changed(message: &str, artifact: Map<String, Value>) -> ToolOutput {

@@ -215,13 +215,14 @@ fn step(token: ProgressToken, progress: &Progress) -> ProgressNotificationParam 
 }
 
 fn tool(spec: &ToolSpec, structured: Structured) -> Tool {
-    let annotations = ToolAnnotations::new()
-        .read_only(spec.effect == Effect::Reads)
-        .destructive(matches!(spec.effect, Effect::Changes | Effect::Deletes))
-        .idempotent(spec.effect == Effect::Reads)
-        .open_world(false);
+    // What the protocol takes for granted is left out: a model pays for every byte.
+    let annotations = ToolAnnotations::new().open_world(false);
+    let annotations = match spec.effect {
+        Effect::Reads => annotations.read_only(true),
+        Effect::Adds => annotations.read_only(false).destructive(false),
+        Effect::Changes | Effect::Deletes => annotations.read_only(false).destructive(true),
+    };
     let tool = Tool::new(spec.name, spec.about, Arc::new(spec.input_schema()))
-        .with_title(spec.title)
         .with_annotations(annotations);
     match structured {
         Structured::No => tool,

@@ -329,15 +329,15 @@ fn the_language_is_that_of_the_name_or_of_the_first_line() {
 fn a_header_is_of_c_or_of_cpp() {
     check(
         "a.h",
-        "struct area { int class; };\n",
-        "class",
-        &[(1, 19, "field")],
+        "int namespace(int a) { return a; }\n",
+        "namespace",
+        &[(1, 5, "function")],
     );
     check(
         "a.h",
         "class Area {\npublic:\n  int size() { return 1; }\n};\n",
-        "size",
-        &[(3, 7, "method")],
+        "Area",
+        &[(1, 7, "class")],
     );
 }
 

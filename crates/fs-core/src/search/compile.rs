@@ -1,9 +1,7 @@
 //! From a query to matchers.
 
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use globset::{GlobBuilder, GlobMatcher};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
@@ -12,6 +10,7 @@ use super::{Case, Query, Syntax};
 use crate::encoding::Encoding;
 use crate::error::Result;
 use crate::format::Fallback;
+use crate::glob::Glob;
 use crate::path::{RelPath, push_escaped};
 use crate::problem::Problem;
 
@@ -51,7 +50,7 @@ const GUESSES: [&str; 23] = [
 /// Which entries of a tree are looked at, by name.
 #[derive(Debug)]
 pub(super) struct Filter {
-    glob: Option<(GlobMatcher, Scope)>,
+    glob: Option<(Glob, Scope)>,
     /// How many bytes of a path lead to the directory that is searched, the slash included.
     depth: usize,
 }
@@ -73,6 +72,8 @@ pub(super) struct TextPattern {
     pub(super) candidates: Option<RegexMatcher>,
     /// Whether the matcher takes a carriage return for a part of the line's break.
     pub(super) crlf: bool,
+    /// Whether a match may end in a carriage return that belongs to a break.
+    pub(super) may_end_in_break: bool,
     /// How fast the matcher is.
     pub(super) speed: Speed,
 }
@@ -81,7 +82,7 @@ impl Filter {
     /// Returns the filter of a query's file glob, for paths below `start`.
     pub(super) fn new(query: &Query, start: &RelPath) -> Result<Self> {
         let glob = query.file_glob.as_deref().map(|glob| {
-            let matcher = glob_matcher(glob, Case::Sensitive);
+            let matcher = Glob::new(glob, Case::Sensitive);
             let matcher = matcher.map_err(|reason| Problem::invalid("file_glob", reason))?;
             Ok::<_, Problem>((matcher, Scope::of(glob)))
         });
@@ -98,7 +99,7 @@ impl Filter {
     pub(super) fn admits(&self, path: &RelPath) -> bool {
         self.glob
             .as_ref()
-            .is_none_or(|(glob, scope)| glob.is_match(OsStr::from_bytes(self.part(path, *scope))))
+            .is_none_or(|(glob, scope)| glob.is_match(self.part(path, *scope)))
     }
 
     /// Returns what of a path a pattern is compared with.
@@ -148,6 +149,7 @@ impl TextPattern {
             matcher,
             candidates,
             crlf,
+            may_end_in_break: !crlf && query.pattern.ends_with('\r'),
             speed: match query.syntax {
                 Syntax::Literal => Speed::Fast,
                 Syntax::Regex => Speed::Unknown,
@@ -170,23 +172,6 @@ pub(super) fn name_matcher(query: &Query) -> Result<RegexMatcher> {
 pub(super) fn is_match(matcher: &RegexMatcher, bytes: &[u8]) -> bool {
     // The matcher's error is one that nobody can make.
     matcher.is_match(bytes).unwrap_or_default()
-}
-
-/// Returns the matcher of a glob, or why it is none.
-pub(super) fn glob_matcher(glob: &str, case: Case) -> Result<GlobMatcher, String> {
-    let insensitive = match case {
-        Case::Sensitive => false,
-        Case::Insensitive => true,
-        Case::Smart => !glob.chars().any(char::is_uppercase),
-    };
-    let glob = GlobBuilder::new(glob)
-        .literal_separator(true)
-        .case_insensitive(insensitive)
-        .build();
-    match glob {
-        Ok(glob) => Ok(glob.compile_matcher()),
-        Err(error) => Err(error.kind().to_string()),
-    }
 }
 
 fn check_pattern(query: &Query) -> Result<()> {

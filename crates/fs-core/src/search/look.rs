@@ -9,7 +9,7 @@ use super::Query;
 use super::body::{Body, FileBody, Watch};
 use super::compile::TextPattern;
 use super::run::Subject;
-use super::watched::{Speed, Watched};
+use super::watched::Watched;
 use crate::encoding::Encoding;
 use crate::file_bytes::{Block, read_full};
 use crate::format::{Fallback, Shape};
@@ -119,7 +119,7 @@ impl Judge<'_> {
 
     fn bytes(&mut self, body: &mut Body<'_>, fallback: Fallback, take: Take<'_>) -> Looked {
         if let Some(candidates) = &self.pattern.candidates {
-            let candidates = Watched::new(candidates, self.watch, Speed::Fast);
+            let candidates = Watched::of_candidates(candidates, self.watch);
             match body.holds(&mut self.searcher, candidates) {
                 Ok(true) => {}
                 Ok(false) => return (None, Ok(())),

@@ -1,17 +1,15 @@
 //! Searching names.
 
-use std::ffi::OsStr;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
 
 use cap_std::fs::Dir;
-use globset::GlobMatcher;
 use grep_regex::RegexMatcher;
 
 use super::body::Watch;
-use super::compile::{Filter, Scope, glob_matcher, is_match, name_matcher};
+use super::compile::{Filter, Scope, is_match, name_matcher};
 use super::{Case, Cut, Found, FoundName, Query, Syntax};
 use crate::error::Result;
+use crate::glob::Glob;
 use crate::list::Order;
 use crate::path::RelPath;
 use crate::skip::Skip;
@@ -58,7 +56,7 @@ struct Names<'q> {
 }
 
 enum Pattern {
-    Glob(GlobMatcher),
+    Glob(Glob),
     Regex(RegexMatcher),
 }
 
@@ -101,13 +99,13 @@ impl Pattern {
         let regex = name_matcher(query)?;
         let is_glob = query.syntax == Syntax::Literal && query.pattern.contains(['*', '?', '[']);
         let case = query.case.unwrap_or(Case::Smart);
-        let glob = is_glob.then(|| glob_matcher(&query.pattern, case).ok());
+        let glob = is_glob.then(|| Glob::new(&query.pattern, case).ok());
         Ok(glob.flatten().map_or(Self::Regex(regex), Self::Glob))
     }
 
     fn matches(&self, name: &[u8]) -> bool {
         match self {
-            Self::Glob(glob) => glob.is_match(OsStr::from_bytes(name)),
+            Self::Glob(glob) => glob.is_match(name),
             Self::Regex(regex) => is_match(regex, name),
         }
     }

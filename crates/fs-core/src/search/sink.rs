@@ -117,7 +117,9 @@ impl Runs {
 
 /// Returns a line without LF or CR LF.
 pub(super) fn without_break(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let Some(line) = line.strip_suffix(b"\n") else {
+        return line;
+    };
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 

@@ -47,10 +47,9 @@ struct Texts<'q> {
 impl Examine for Texts<'_> {
     fn examine(&mut self, subject: &Subject<'_>) -> Examined {
         let mut runs = Runs::default();
-        let TextPattern { matcher, speed, .. } = self.pattern;
-        let watched = Watched::new(matcher, self.watch, *speed);
+        let watched = Watched::new(self.pattern, self.watch);
         let (encoding, outcome) = self.look.at(subject, &mut |searcher, body, encoding| {
-            let sink = LineSink::new(Taker::new(self.query, &mut runs), matcher);
+            let sink = LineSink::new(Taker::new(self.query, &mut runs), &self.pattern.matcher);
             let searched = body.search(searcher, watched, encoding, sink);
             searched.map_err(|error| skip_of(&error))
         });

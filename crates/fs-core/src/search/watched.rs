@@ -2,6 +2,7 @@
 //! thousand times as much as others.
 
 use std::fmt;
+use std::ops::Range;
 use std::time::Duration;
 
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures, NoError};
@@ -9,6 +10,7 @@ use grep_regex::RegexMatcher;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::body::Watch;
+use super::compile::TextPattern;
 use super::sink::without_break;
 
 /// How much text is matched at once, in whole lines: by a literal, and by an expression, of which the
@@ -24,6 +26,8 @@ pub(super) struct Watched<'a> {
     matcher: &'a RegexMatcher,
     watch: &'a Watch,
     speed: Speed,
+    /// Whether what is found may end in the CR of a break, which is no part of the line.
+    may_end_in_break: bool,
 }
 
 /// Whether every text is matched fast.
@@ -38,12 +42,30 @@ pub(super) enum Speed {
 pub(super) struct Stopped;
 
 impl<'a> Watched<'a> {
-    pub(super) fn new(matcher: &'a RegexMatcher, watch: &'a Watch, speed: Speed) -> Self {
+    /// Returns the matcher of lines.
+    pub(super) fn new(pattern: &'a TextPattern, watch: &'a Watch) -> Self {
+        Self {
+            matcher: &pattern.matcher,
+            watch,
+            speed: pattern.speed,
+            may_end_in_break: pattern.may_end_in_break,
+        }
+    }
+
+    /// Returns the matcher of what may hold a match: it is fast, and looks at no line.
+    pub(super) fn of_candidates(matcher: &'a RegexMatcher, watch: &'a Watch) -> Self {
         Self {
             matcher,
             watch,
-            speed,
+            speed: Speed::Fast,
+            may_end_in_break: false,
         }
+    }
+
+    /// Returns whether a line has a match when its break is left out.
+    fn is_in_line(&self, text: &[u8], line: &Range<usize>) -> Result<bool, Stopped> {
+        let line = text.get(line.clone()).unwrap_or_default();
+        Ok(self.matcher.is_match(without_break(line))?)
     }
 
     fn check(&self) -> Result<(), Stopped> {
@@ -114,18 +136,39 @@ impl Matcher for Watched<'_> {
             // The last break is not part of the text, or an empty line would seem to follow it.
             let text = piece.strip_suffix(b"\n").unwrap_or(piece);
             self.probe(text)?;
-            match self.matcher.find_candidate_line(text)? {
-                None => start += end,
-                Some(LineMatchKind::Confirmed(at)) => {
+            let Some(found) = self.matcher.find_candidate_line(text)? else {
+                start += end;
+                continue;
+            };
+            match found {
+                LineMatchKind::Confirmed(at) | LineMatchKind::Candidate(at)
+                    if self.may_end_in_break =>
+                {
+                    let line = line_around(haystack, start + at);
+                    if self.is_in_line(haystack, &line)? {
+                        return Ok(Some(LineMatchKind::Confirmed(line.start)));
+                    }
+                    start = line.end;
+                }
+                LineMatchKind::Confirmed(at) => {
                     return Ok(Some(LineMatchKind::Confirmed(start + at)));
                 }
-                Some(LineMatchKind::Candidate(at)) => {
+                LineMatchKind::Candidate(at) => {
                     return Ok(Some(LineMatchKind::Candidate(start + at)));
                 }
             }
         }
         Ok(None)
     }
+}
+
+/// Returns where the line lies in which a match ends.
+fn line_around(text: &[u8], match_end: usize) -> Range<usize> {
+    let last = match_end.saturating_sub(1);
+    let (head, rest) = text.split_at_checked(last).unwrap_or((text, &[]));
+    let start = memchr::memrchr(b'\n', head).map_or(0, |at| at + 1);
+    let end = memchr::memchr(b'\n', rest).map_or(text.len(), |at| last + at + 1);
+    start..end
 }
 
 /// Returns the length of the first whole lines that make a piece, or of the first line if it is

@@ -16,7 +16,7 @@ use super::{MAX_NAMED, Sight, Visited, WalkOptions, Walked, counts};
 use crate::error::Result;
 use crate::list::{BUFFER_BYTES, EntryKind};
 use crate::path::{MAX_PATH_BYTES, RelPath};
-use crate::problem::Problem;
+use crate::problem::{ErrorKind, Problem};
 use crate::skip::Skip;
 
 /// How many directories above the current one stay open; what lies higher is opened again on the way
@@ -205,6 +205,8 @@ impl Walker<'_> {
             Ok(Some(frame)) => Ok(Opening::Frame(frame)),
             Ok(None) => Ok(Opening::Skip(Skip::Denied)),
             Err(error) if self.options.cancel.is_cancelled() => Err(error),
+            // One that was removed after it was opened says so when it is read.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Opening::Vanished),
             Err(_) => Ok(Opening::Skip(Skip::Unreadable)),
         }
     }

@@ -51,6 +51,15 @@ fn a_glob_is_anchored_by_a_slash() {
 }
 
 #[test]
+fn a_rule_goes_by_characters() {
+    let paths = ["kéy", "key", "k中y", "kééy", "a/kéy"];
+    denied(&["k?y"], &paths, &["kéy", "key", "k中y", "a/kéy"]);
+    denied(&["/k[é-ï]y"], &paths, &["kéy"]);
+    denied(&["K[É]Y"], &paths, &["kéy", "a/kéy"]);
+    denied(&["k??y"], &paths, &["kééy"]);
+}
+
+#[test]
 fn a_rule_about_all_below_a_directory_covers_the_directory() {
     denied(
         &["s/**"],

@@ -3,7 +3,8 @@
 use fs_core::{ErrorKind, one_line};
 
 use crate::error::ToolError;
-use crate::file::{OWN, PATH};
+use crate::file::OWN;
+use crate::files::PATH;
 use crate::output::ToolOutput;
 use crate::schema::Args;
 use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};

@@ -5,9 +5,9 @@ use fs_edit::{Edit, EditOptions, Edited, Positional, Request, Target, edit_file}
 
 use crate::error::ToolError;
 use crate::file::media::Media;
-use crate::file::{PATH, TWIN, artifact, changed};
+use crate::file::{TWIN, artifact, changed};
 use crate::files::edit::{DIFF, DRY_RUN, EOL, ON_HARD_LINK, eol, hard_links};
-use crate::files::{Aftermath, ENCODING, IF_VERSION, encoding, update_options};
+use crate::files::{Aftermath, ENCODING, IF_VERSION, PATH, encoding, update_options};
 use crate::output::ToolOutput;
 use crate::render::{counted, fenced};
 use crate::schema::{Args, Kind, MAX_POSITION, Param};
@@ -27,7 +27,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
             "",
         )
         .required(),
-        Param::text("text", "The text to insert or to put there.").required(),
+        Param::text("text", "").required(),
         Param::number(
             "line",
             1,
@@ -47,7 +47,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
             MAX_POSITION,
             "Column after the range; 0: end of line.",
         ),
-        Param::text("old_text", "For replace_text: the text to replace."),
+        Param::text("old_text", "For replace_text."),
         Param::optional(
             "expected_count",
             Kind::Integer {
@@ -55,7 +55,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
                 min: -1,
                 max: MAX_POSITION,
             },
-            "How often old_text occurs; all are replaced. -1: any number.",
+            "How often old_text must occur; -1: any.",
         ),
         Param::flag_on("create_backup", "Keep the old file as NAME.bak."),
         ENCODING,

@@ -3,7 +3,8 @@
 use fs_core::{Entry, EntryKind, ErrorKind, ListOptions, Listing, Order, one_line};
 
 use crate::error::ToolError;
-use crate::file::{PATH, TWIN};
+use crate::file::TWIN;
+use crate::files::PATH;
 use crate::files::ls::{MAX_ENTRIES, more_note, next_cursor, position};
 use crate::output::ToolOutput;
 use crate::render::{counted, name, size};

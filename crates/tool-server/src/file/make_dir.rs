@@ -4,7 +4,8 @@ use fs_core::one_line;
 use fs_sandbox::{Change, CreateDirOptions};
 
 use crate::error::ToolError;
-use crate::file::{OWN, PATH};
+use crate::file::OWN;
+use crate::files::PATH;
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param};
 use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use fs_core::{LineRange, ReadOptions, Window, one_line};
 
 use crate::error::ToolError;
+use crate::file::TWIN;
 use crate::file::read::{VERSION, explain};
-use crate::file::{PATH, TWIN};
 use crate::files::read::{
     DEFAULT_BYTES, FACTS, LINE_CHARS, MAX_BYTES, MAX_LINES, position_note, refuse_past_end,
     with_window, words,
 };
-use crate::files::{ENCODING, encoding};
+use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::render::counted;
 use crate::schema::{Args, MAX_POSITION, Param};
@@ -134,8 +134,9 @@ fn numbered(window: &Window, path: &str) -> String {
     );
     let numbers = window.first_line.unwrap_or(1)..;
     for (number, line) in numbers.zip(window.text.split_inclusive('\n')) {
-        let line = line.strip_suffix('\n').unwrap_or(line);
-        let line = line.strip_suffix('\r').unwrap_or(line);
+        // Without a break behind it a carriage return is data.
+        let whole = line.strip_suffix('\n');
+        let line = whole.map_or(line, |line| line.strip_suffix('\r').unwrap_or(line));
         // Writing to a string cannot fail.
         _ = write!(text, "\n{number}: {line}");
     }

@@ -3,9 +3,9 @@
 use fs_core::{ErrorKind, LineRange, ReadOptions, Window, read_window};
 
 use crate::error::ToolError;
-use crate::file::{PATH, TWIN};
+use crate::file::TWIN;
 use crate::files::read::{FACTS, SHORT_BYTES, with_window, words};
-use crate::files::{ENCODING, encoding};
+use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param};
 use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};

@@ -4,7 +4,8 @@ use fs_core::{EntryKind, one_line};
 use fs_sandbox::Metadata;
 
 use crate::error::ToolError;
-use crate::file::{OWN, PATH};
+use crate::file::OWN;
+use crate::files::PATH;
 use crate::output::ToolOutput;
 use crate::render::{size, time};
 use crate::schema::Args;

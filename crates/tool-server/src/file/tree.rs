@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use fs_core::{EntryKind, Order, SKIP_LIST, Skip, Visited, WalkOptions, Walked, one_line};
 
 use crate::error::ToolError;
-use crate::file::{OWN, PATH, skipped_fact};
+use crate::file::{OWN, skipped_fact};
+use crate::files::PATH;
 use crate::output::ToolOutput;
 use crate::render::name;
 use crate::schema::{Args, Param};

@@ -5,9 +5,9 @@ use fs_sandbox::{Breaks, WriteMode, WriteOptions};
 
 use crate::error::ToolError;
 use crate::file::media::Media;
-use crate::file::{PATH, TWIN, artifact, changed};
+use crate::file::{TWIN, artifact, changed};
 use crate::files::write::{bytes_of, change, done};
-use crate::files::{Aftermath, ENCODING, IF_VERSION, encoding, update_options};
+use crate::files::{Aftermath, ENCODING, IF_VERSION, PATH, encoding, update_options};
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param};
 use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};

@@ -5,7 +5,9 @@ use fs_edit::{Edit, EditOptions, Edited, EolMode, Request, Target, edit_file};
 use fs_sandbox::HardLinks;
 
 use crate::error::ToolError;
-use crate::files::{Aftermath, CREATE_BACKUP, ENCODING, IF_VERSION, encoding, update_options};
+use crate::files::{
+    Aftermath, CREATE_BACKUP, ENCODING, IF_VERSION, PATH, encoding, update_options,
+};
 use crate::output::ToolOutput;
 use crate::render::{counted, fenced};
 use crate::schema::{Args, Kind, MAX_POSITION, Param};
@@ -14,10 +16,10 @@ use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
 pub(crate) const EOL: Param = Param::choice(
     "eol",
     &["auto", "exact", "lf", "crlf"],
-    "auto: LF matches CRLF; new lines end as those around them.",
+    "auto: LF also matches CRLF.",
 );
 pub(crate) const DRY_RUN: Param = Param::flag("dry_run", "Only show the diff.");
-pub(crate) const DIFF: Param = Param::flag("diff", "Show the diff.");
+pub(crate) const DIFF: Param = Param::flag("diff", "");
 pub(crate) const ON_HARD_LINK: Param = Param::word(
     "on_hard_link",
     &["break", "refuse", "in_place"],
@@ -28,15 +30,14 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "files_edit",
     title: "Edit a file",
     about: "Replace exact text in a file. Each `old` must occur exactly once in the original, \
-            blanks and line breaks included; edits must not overlap, and either all are applied \
-            or none. All other bytes stay as they are.",
+            blanks and line breaks included; all edits are applied or none. All other bytes stay.",
     params: &[
-        Param::text("path", "The file.").required(),
+        PATH,
         Param::optional(
             "edits",
             Kind::Objects(&[
-                Param::text("old", "Text to replace, literal.").required(),
-                Param::text("new", "Text to put there, literal.").required(),
+                Param::text("old", "Literal text.").required(),
+                Param::text("new", "").required(),
                 Param::optional(
                     "expected_count",
                     Kind::Integer {
@@ -44,10 +45,10 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
                         min: -1,
                         max: MAX_POSITION,
                     },
-                    "How often `old` occurs; all are replaced. -1: any number.",
+                    "How often `old` must occur; -1: any.",
                 ),
             ]),
-            "The replacements.",
+            "",
         )
         .required(),
         ENCODING,

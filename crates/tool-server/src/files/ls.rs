@@ -19,7 +19,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     about: "List a directory by name, hidden entries too: `name  (size)`, `name/` for a \
             directory, `name@` for a link.",
     params: &[
-        Param::text("path", "The directory; the first root when absent."),
+        Param::text("path", "The first root when absent."),
         Param::count("limit", MAX_ENTRIES, "Entries at most, 500 when absent."),
         Param::text("after", "Only entries after this name, to read on."),
     ],

@@ -3,7 +3,7 @@
 use fs_core::{ErrorKind, LineRange, ReadOptions, Window, one_line, read_window};
 
 use crate::error::ToolError;
-use crate::files::{ENCODING, encoding};
+use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::render::{counted, format_words, with_format};
 use crate::schema::{Args, MAX_POSITION, Param};
@@ -44,22 +44,21 @@ pub(crate) const FACTS: &[(&str, &str)] = &[
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "files_read",
     title: "Read a file",
-    about: "Read a text file, whole or in windows of lines. The text is exact; a second block says \
-            how to go on and what is not plain. Without limit: 2000 lines and 64 KiB at most; \
-            with one: 50000 lines and 1 MiB. Lines count from 1; longer ones than 2000 characters \
-            are cut and can be read on by column.",
+    about: "Read a text file or a window of its lines as exact text; a second block says how to go \
+            on and what is not plain. At most 2000 lines and 64 KiB, with limit 50000 and 1 MiB. \
+            Lines over 2000 characters are cut and can be read on by column.",
     params: &[
-        Param::text("path", "The file.").required(),
+        PATH,
         Param::count("offset", MAX_POSITION, "First line, from 1."),
         Param::count("limit", MAX_LINES, "Lines at most."),
-        Param::count("tail", MAX_LINES, "The last N lines instead of a window."),
+        Param::count("tail", MAX_LINES, "The last N lines instead."),
         Param::count(
             "column",
             MAX_POSITION,
-            "Start at this character of the first line, to read on a line that was cut.",
+            "Start at this character of the first line.",
         ),
         ENCODING,
-        Param::flag("version", "Add the file's version, for if_version."),
+        Param::flag("version", "Add the version, for if_version."),
     ],
     effect: Effect::Reads,
     facts: FACTS,

@@ -4,7 +4,9 @@ use fs_core::{Encoding, ErrorKind, one_line};
 use fs_sandbox::{Breaks, Change, WriteMode, WriteOptions, Written};
 
 use crate::error::ToolError;
-use crate::files::{Aftermath, CREATE_BACKUP, ENCODING, IF_VERSION, encoding, update_options};
+use crate::files::{
+    Aftermath, CREATE_BACKUP, ENCODING, IF_VERSION, PATH, encoding, update_options,
+};
 use crate::output::ToolOutput;
 use crate::schema::{Args, MAX_POSITION, Param};
 use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
@@ -12,21 +14,17 @@ use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "files_write",
     title: "Write a file",
-    about: "Write text to a file: overwrite it, append, insert before a line, or create it and \
-            refuse when it exists. Missing folders are made, except for insert. An existing \
-            file keeps its encoding and byte order mark. To change parts use files_edit.",
+    about: "Write to a file: overwrite it, append, insert before a line, or create it and refuse \
+            when it exists. Missing folders are made. An existing file keeps its encoding. To \
+            change parts use files_edit.",
     params: &[
-        Param::text("path", "The file.").required(),
-        Param::text("content", "The text.").required(),
-        Param::choice(
-            "mode",
-            &["overwrite", "append", "insert", "create"],
-            "insert puts the text before `line`; create never replaces.",
-        ),
+        PATH,
+        Param::text("content", "").required(),
+        Param::choice("mode", &["overwrite", "append", "insert", "create"], ""),
         Param::count(
             "line",
             MAX_POSITION,
-            "For insert: the line to come before, from 1; last line + 1 adds at the end.",
+            "For insert: the line it comes before; last line + 1 appends.",
         ),
         ENCODING,
         IF_VERSION,

@@ -41,8 +41,11 @@ fn model(root: &Path, pattern: &str, context: usize, max_results: usize) -> (Vec
     for path in paths {
         let text = fs::read_to_string(root.join(path.as_path())).unwrap();
         let lines: Vec<&str> = text
-            .split_terminator('\n')
-            .map(|line| line.strip_suffix('\r').unwrap_or(line))
+            .split_inclusive('\n')
+            .map(|line| {
+                line.strip_suffix('\n')
+                    .map_or(line, |line| line.strip_suffix('\r').unwrap_or(line))
+            })
             .collect();
         let hits: Vec<usize> = (0..lines.len())
             .filter(|at| lines[*at].contains(pattern))
