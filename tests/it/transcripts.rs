@@ -84,10 +84,10 @@ fn tools_list() {
         .map(tool)
         .collect();
     insta::assert_snapshot!(tools.join("\n"), @r#"
-    files_read(path, offset, limit, tail, column, encoding, version) {"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}
-    files_write(path, content, mode, line, encoding, if_version, create_backup) {"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}
-    files_edit(path, edits, encoding, eol, if_version, dry_run, diff, on_hard_link, create_backup) {"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}
-    files_ls(path, limit, after) {"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}
+    files_read(path, offset, limit, tail, column, encoding, version) {"readOnlyHint":true,"openWorldHint":false}
+    files_write(path, content, mode, line, encoding, if_version, create_backup) {"readOnlyHint":false,"destructiveHint":true,"openWorldHint":false}
+    files_edit(path, edits, encoding, eol, if_version, dry_run, diff, on_hard_link, create_backup) {"readOnlyHint":false,"destructiveHint":true,"openWorldHint":false}
+    files_ls(path, limit, after) {"readOnlyHint":true,"openWorldHint":false}
     "#);
 }
 
