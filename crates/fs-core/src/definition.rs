@@ -83,7 +83,7 @@ pub fn may_define(path: &RelPath) -> bool {
 /// without a body where the language has definitions apart from it (C, C++). The language is that
 /// of the name of `path`, or of the first line of `text` when the name has no extension; without a
 /// language there is no definition. With the cargo feature `definitions` the text is parsed where
-/// a grammar is at hand and the text is at most 512 KiB; all else goes by a table of rules, which
+/// a grammar is at hand and the text is at most 256 KiB; all else goes by a table of rules, which
 /// now and then takes a line for what it is not.
 ///
 /// # Errors

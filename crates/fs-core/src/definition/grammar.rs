@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use tree_sitter::{
-    Language, Node, ParseOptions, ParseState, Parser, Query, QueryCursor, StreamingIterator, Tree,
+    Language, Node, ParseOptions, ParseState, Parser, Query, QueryCursor, QueryCursorOptions,
+    QueryCursorState, StreamingIterator, Tree,
 };
 
 use super::DefinitionKind;
@@ -16,21 +17,29 @@ use super::rules::Found;
 use crate::cancel::Cancel;
 
 /// The most that is parsed, in bytes; the rules serve longer files.
-const MAX_PARSE_BYTES: usize = 512 * 1024;
+const MAX_PARSE_BYTES: usize = 256 * 1024;
 /// For how many bytes the parser may report once, which it does in a hundred steps. It needs some 50
 /// to 100 for source text. A text that it cannot make sense of ends so, on every machine alike.
 const BYTES_PER_REPORT: usize = 32;
 const MIN_REPORTS: usize = 20;
-/// The time after which a parse is given up. Source text takes a tenth of it at most.
+/// The time after which a parse is given up, and a query of its tree. Source text takes a tenth of it
+/// at most.
 const MAX_TIME: Duration = Duration::from_secs(1);
 /// The most brackets that may be open at once in what is parsed.
 const MAX_OPEN: usize = 200;
+/// The most operators in one statement of what is parsed. Where `<` may open a bracket or compare, a
+/// parser keeps both ways open, and takes a thousand bytes of memory for each byte of such a text.
+const MAX_OPERATORS: usize = 8 * 1024;
 /// How much the parser gets at once. It asks again for what it goes back to, as from a comment that
 /// never ends.
 const CHUNK_BYTES: usize = 1024;
 /// How often it may ask for each chunk.
 const READS_PER_CHUNK: usize = 64;
 const MIN_READS: usize = 1000;
+/// How deep a tree may be: each step of a query goes back up to the root.
+const MAX_DEPTH: usize = 1000;
+/// How many matches a query may have begun at a time.
+const MAX_BEGUN: u32 = 8 * 1024;
 /// The most steps that are taken to look at what is above nodes.
 const MAX_STEPS: u32 = 4_000_000;
 /// The most nodes that a declarator is followed through.
@@ -55,12 +64,15 @@ pub(super) fn parsed(
     let source = SOURCES
         .iter()
         .position(|source| source.name == language.name)?;
-    if text.len() > MAX_PARSE_BYTES || is_deep(text, language) {
+    if text.len() > MAX_PARSE_BYTES || is_tangled(text, language) {
         return None;
     }
     let (source, grammar) = (SOURCES.get(source)?, GRAMMARS.get(source)?);
     let grammar = grammar.get_or_init(|| Grammar::new(source)).as_ref()?;
     let tree = grammar.parse(text, cancel)?;
+    if is_deeper(&tree, MAX_DEPTH) {
+        return None;
+    }
     let judge = Judge {
         grammar,
         text,
@@ -68,20 +80,47 @@ pub(super) fn parsed(
         places,
         steps: Cell::new(MAX_STEPS),
     };
-    Some(judge.judge())
+    judge.judge(cancel)
 }
 
-/// Returns whether brackets stand in each other deeper than in any source text.
-fn is_deep(text: &str, language: &Rules) -> bool {
-    let mut open = 0_usize;
+/// Returns whether brackets stand in each other deeper, or statements go on longer, than in any
+/// source text.
+fn is_tangled(text: &str, language: &Rules) -> bool {
+    let (mut open, mut operators) = (0_usize, 0_usize);
     masked(text.as_bytes(), language.syntax).iter().any(|byte| {
         match byte {
             b'(' | b'[' | b'{' => open += 1,
             b')' | b']' | b'}' => open = open.saturating_sub(1),
             _ => {}
         }
-        open > MAX_OPEN
+        match byte {
+            b';' | b'{' | b'}' => operators = 0,
+            b'<' | b'>' | b'?' | b'!' | b'&' | b'*' | b'+' | b'-' | b'/' | b'%' | b'~' => {
+                operators += 1;
+            }
+            _ => {}
+        }
+        open > MAX_OPEN || operators > MAX_OPERATORS
     })
+}
+
+/// Returns whether a leaf of the tree lies more than `most` levels below the root.
+fn is_deeper(tree: &Tree, most: usize) -> bool {
+    let mut cursor = tree.walk();
+    let mut depth = 0_usize;
+    while depth <= most {
+        if cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+            depth -= 1;
+        }
+    }
+    true
 }
 
 /// Where a grammar comes from.
@@ -282,9 +321,9 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn judge(&self) -> Parsed {
+    fn judge(&self, cancel: &Cancel) -> Option<Parsed> {
         let (mut found, mut unclear) = (Vec::new(), Vec::new());
-        for (place, kind) in self.places.iter().zip(self.kinds()) {
+        for (place, kind) in self.places.iter().zip(self.kinds(cancel)?) {
             match kind {
                 Some((_, Capture::Kind(kind) | Capture::OuterKind(kind))) => {
                     found.push((place.clone(), kind));
@@ -293,19 +332,32 @@ impl<'a> Judge<'a> {
                 _ => {}
             }
         }
-        Parsed { found, unclear }
+        Some(Parsed { found, unclear })
     }
 
-    /// Returns for each place the first pattern of the query that holds it, and its capture.
-    fn kinds(&self) -> Vec<Option<(usize, Capture)>> {
+    /// Returns for each place the first pattern of the query that holds it, and its capture; `None`
+    /// when that takes too long.
+    fn kinds(&self, cancel: &Cancel) -> Option<Vec<Option<(usize, Capture)>>> {
         let mut kinds = vec![None; self.places.len()];
         let (Some(first), Some(last)) = (self.places.first(), self.places.last()) else {
-            return kinds;
+            return Some(kinds);
         };
         let mut cursor = QueryCursor::new();
         cursor.set_byte_range(first.start..last.end);
+        cursor.set_match_limit(MAX_BEGUN);
         let (query, root) = (&self.grammar.query, self.tree.root_node());
-        let mut matches = cursor.matches(query, root, self.text.as_bytes());
+        let start = Instant::now();
+        let is_over = Cell::new(false);
+        let mut progress = |_: &QueryCursorState| {
+            if start.elapsed() > MAX_TIME || cancel.is_cancelled() {
+                is_over.set(true);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        };
+        let options = QueryCursorOptions::new().progress_callback(&mut progress);
+        let text = self.text.as_bytes();
+        let mut matches = cursor.matches_with_options(query, root, text, options);
         while let Some(found) = matches.next() {
             let pattern = found.pattern_index;
             for captured in found.captures() {
@@ -319,7 +371,9 @@ impl<'a> Judge<'a> {
                 }
             }
         }
-        kinds
+        drop(matches);
+        let is_whole = !is_over.get() && !cursor.did_exceed_match_limit();
+        is_whole.then_some(kinds)
     }
 
     /// Returns the indices of the places that the captured node names.

@@ -240,6 +240,40 @@ fn what_is_parsed_is_exact_on_the_samples() {
     }
 }
 
+/// Such texts cost a parser a thousand times their length in memory, or a query its square in time.
+#[test]
+fn a_text_that_tangles_a_parser_goes_by_the_rules() {
+    for (file, tangle, rest) in [
+        (
+            "a.cpp",
+            "a<b<".repeat(5000),
+            ";\nint size(int a) { return a; }\n",
+        ),
+        ("a.ts", "a?b:".repeat(9000), "c;\nfunction size() {}\n"),
+        ("a.js", "!".repeat(2000), "a;\nfunction size() {}\n"),
+        ("a.rs", "a+(".repeat(300), ";\nfn size() {}\n"),
+        ("a.js", "{}\n".repeat(90_000), "function size() {}\n"),
+    ] {
+        let text = tangle + rest;
+        let place = text.rfind("size").unwrap();
+        #[cfg(feature = "definitions")]
+        {
+            let language = language::language_of(&RelPath::parse(file).unwrap(), &text).unwrap();
+            let place = place..place + 4;
+            let cancel = Cancel::default();
+            let parsed = grammar::parsed(&text, &LANGUAGES[language], &[place], &cancel);
+            assert!(parsed.is_none(), "{file}");
+        }
+        let line = text[..place].matches('\n').count() as u64 + 1;
+        let found = ask(file, &text, "size");
+        assert_eq!(
+            found.iter().map(|each| each.line).collect::<Vec<_>>(),
+            [line],
+            "{file}"
+        );
+    }
+}
+
 #[test]
 fn a_call_is_no_definition_and_receivers_and_visibility_are_no_hindrance() {
     let rust = "// open_file is called below\npub(crate) async fn open_file() {}\nfn main(){ open_file(); }\n";

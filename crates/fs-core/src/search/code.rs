@@ -1,6 +1,7 @@
 //! Searching definitions: the files that hold the name are read, and asked where they define it.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use cap_std::fs::Dir;
 
@@ -20,6 +21,8 @@ use crate::walk::Sight;
 
 /// A larger file that holds the name is no source that somebody wrote.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// Of larger texts one is looked at at a time.
+const HEAVY_BYTES: usize = 32 * 1024;
 
 /// Searches the files below `start`.
 pub(super) fn search(
@@ -37,6 +40,7 @@ pub(super) fn search(
         ..query.clone()
     })?;
     let watch = Watch::new(query);
+    let heavy = Mutex::new(());
     let job = run::Job {
         query,
         sight,
@@ -45,6 +49,7 @@ pub(super) fn search(
         make: &|| Sources {
             query,
             watch: &watch,
+            heavy: &heavy,
             look: Look::new(query, &pattern, &watch),
         },
     };
@@ -54,16 +59,25 @@ pub(super) fn search(
 struct Sources<'q> {
     query: &'q Query,
     watch: &'q Watch,
+    /// Held while a large text is looked at, for that takes memory.
+    heavy: &'q Mutex<()>,
     look: Look<'q>,
 }
 
 impl Examine for Sources<'_> {
     fn examine(&mut self, subject: &Subject<'_>) -> Examined {
         let mut runs = Runs::default();
-        let Self { query, watch, look } = self;
+        let Self {
+            query,
+            watch,
+            heavy,
+            look,
+        } = self;
         let (encoding, outcome) = look.at(subject, &mut |_, body, encoding| {
             let text = text_of(body, encoding)?;
             let path = (subject.path)();
+            let is_heavy = text.len() > HEAVY_BYTES;
+            let _alone = is_heavy.then(|| heavy.lock().unwrap_or_else(PoisonError::into_inner));
             let found = definitions(&path, &text, &query.pattern, &watch.cancel);
             take(
                 &text,
