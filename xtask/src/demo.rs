@@ -43,6 +43,8 @@ pub(crate) fn run(profile: Profile) -> Result<()> {
     read(&mut client, &root)?;
     edit(&mut client, &root)?;
     restore(&mut client, &root)?;
+    search(&mut client, &root)?;
+    arrange(&mut client, &root)?;
     escape(&mut client, &root)?;
     client.close()?;
     println!(
@@ -120,6 +122,52 @@ fn restore(client: &mut Client, root: &Path) -> Result<()> {
         "the file is not as it was"
     );
     Ok(())
+}
+
+/// Finds a text, a definition and a name.
+fn search(client: &mut Client, root: &Path) -> Result<()> {
+    let asked = json!({"query": OLD, "file_glob": "*.rs"});
+    let answer = client.call("search_files", &asked)?;
+    say("search_files, a text", answer.text());
+    expect(&answer, None)?;
+    let source = fs::read_to_string(root.join(FILE))?;
+    let line = source.lines().position(|line| line == OLD);
+    let line = line.context("the file lacks its text")? + 1;
+    let wanted = format!("{FILE}:{line}:{OLD}");
+    ensure!(has_line(&answer, &wanted), "the search lacks {wanted}");
+
+    let asked = json!({"mode": "code", "query": "Workspace", "root": "crates"});
+    let answer = client.call("search_files", &asked)?;
+    say("search_files, a definition", answer.text());
+    expect(&answer, None)?;
+    let is_found = answer.text().contains(":pub struct Workspace");
+    ensure!(is_found, "the definition is not found");
+
+    let answer = client.call("tree_dir", &json!({"path": "crates", "max_depth": 1}))?;
+    say("tree_dir crates", answer.text());
+    expect(&answer, None)?;
+    ensure!(has_line(&answer, "|-- fs-core/"), "the tree lacks fs-core");
+    Ok(())
+}
+
+/// Copies a file, moves the copy into a new folder, and removes it.
+fn arrange(client: &mut Client, root: &Path) -> Result<()> {
+    let copied = json!({"src_path": FILE, "dst_path": "copy.rs"});
+    let moved = json!({"src_path": "copy.rs", "dst_path": "attic/shell.rs"});
+    for (tool, asked) in [("copy_file", &copied), ("move_file", &moved)] {
+        let answer = client.call(tool, asked)?;
+        say(tool, answer.text());
+        expect(&answer, None)?;
+    }
+    let same = fs::read(root.join(FILE))? == fs::read(root.join("attic/shell.rs"))?;
+    ensure!(same, "the copy is not the file");
+    let answer = client.call("delete_file", &json!({"path": "attic/shell.rs"}))?;
+    say("delete_file", answer.text());
+    expect(&answer, None)
+}
+
+fn has_line(answer: &Answer, line: &str) -> bool {
+    answer.text().lines().any(|each| each == line)
 }
 
 fn escape(client: &mut Client, root: &Path) -> Result<()> {
