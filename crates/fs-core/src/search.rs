@@ -176,8 +176,7 @@ pub enum Cut {
 /// in GB18030 or UTF-16 is found by the same pattern as one in UTF-8, and a match that only the bytes
 /// have is none.
 ///
-/// A line ends at LF or CR LF. In a regular expression a lone CR ends a line too, as far as `^`, `$`
-/// and `.` are concerned.
+/// A line ends at LF or CR LF; a lone CR is data to `^`, `$` and `.`, too.
 ///
 /// ```
 /// # #![allow(clippy::disallowed_methods)]

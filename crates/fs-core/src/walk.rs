@@ -125,7 +125,8 @@ pub struct Walked {
 /// a time, whatever the depth. Entries that vanish meanwhile are left out.
 ///
 /// Rules are read from the root down to `start` and below; of two the one nearest to the entry
-/// holds. Nothing above `root` is looked at, and no file of rules counts that is a link or over 1 MiB;
+/// holds, and of `.gitignore` and `.git/info/exclude` none from outside of the repository that the
+/// entry lies in. Nothing above `root` is looked at, and no file of rules counts that is a link or over 1 MiB;
 /// of thousands of patterns that hold in one directory only the first do. The rules above `start` do not count when they ignore it: who
 /// names a directory wants it.
 ///

@@ -9,7 +9,7 @@ use super::body::{Body, Watch};
 use super::compile::TextPattern;
 use super::look::{Look, skip_of};
 use super::run::{self, Examine, Examined, Subject};
-use super::sink::{Runs, Taker, shown};
+use super::sink::{Runs, Taker, shown, without_break};
 use super::{Case, Found, Query, Syntax};
 use crate::definition::{Definition, definitions, may_define};
 use crate::encoding::Encoding;
@@ -79,12 +79,8 @@ impl Examine for Sources<'_> {
             let is_heavy = text.len() > HEAVY_BYTES;
             let _alone = is_heavy.then(|| heavy.lock().unwrap_or_else(PoisonError::into_inner));
             let found = definitions(&path, &text, &query.pattern, &watch.cancel);
-            take(
-                &text,
-                &found.map_err(|_| Skip::Unreadable)?,
-                query,
-                &mut runs,
-            );
+            let found = found.map_err(|_| Skip::Unreadable)?;
+            take(&text, &found, query, Taker::new(query, &path, &mut runs));
             Ok(())
         });
         Examined {
@@ -103,14 +99,13 @@ fn text_of(body: &Body<'_>, encoding: Option<Encoding>) -> Result<String, Skip> 
 }
 
 /// Takes the lines that define, and those around them.
-fn take(text: &str, found: &[Definition], query: &Query, runs: &mut Runs) {
+fn take(text: &str, found: &[Definition], query: &Query, mut taker: Taker<'_>) {
     let context = query.context_lines as u64;
     let hits: BTreeMap<u64, &Definition> =
         found.iter().rev().map(|each| (each.line, each)).collect();
-    let mut taker = Taker::new(query, runs);
     let mut next = hits.keys().copied().peekable();
     let mut last = 0;
-    for (number, line) in (1..).zip(text.split_terminator('\n')) {
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
         let hit = hits.get(&number);
         if hit.is_some() {
             next.next();
@@ -118,9 +113,9 @@ fn take(text: &str, found: &[Definition], query: &Query, runs: &mut Runs) {
         }
         let is_near = number <= last || next.peek().is_some_and(|hit| number + context >= *hit);
         if is_near {
-            let line = line.strip_suffix('\r').unwrap_or(line);
             let name = hit.map(|hit| name_in(line, hit.column, query.pattern.len()));
-            let mut line = shown(line.as_bytes(), name, query.max_line_chars);
+            let line = without_break(line.as_bytes());
+            let mut line = shown(line, name, query.max_line_chars);
             line.defines = hit.map(|hit| hit.kind);
             if !taker.take(number, line) {
                 return;

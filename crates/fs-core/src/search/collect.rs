@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::run::Examined;
-use super::sink::LINE_BYTES;
+use super::sink::LineCost;
 use super::{Block, Cut, Found, Query};
 use crate::path::RelPath;
 use crate::skip::{Skip, Skips};
@@ -158,11 +158,8 @@ pub(super) fn exceeds(hits: usize, bytes: usize, max_results: usize, max_bytes: 
 }
 
 fn bytes_of(block: &Block) -> usize {
-    block
-        .lines
-        .iter()
-        .map(|line| line.text.len() + LINE_BYTES)
-        .sum()
+    let cost = LineCost::of(&block.path);
+    block.lines.iter().map(|line| cost.of_line(line)).sum()
 }
 
 /// Cuts the blocks to what an answer may hold, and returns why; the first hit is never cut away.
@@ -199,9 +196,10 @@ fn trim(blocks: &mut Vec<Block>, query: &Query) -> Option<Cut> {
 fn end_of(blocks: &[Block], query: &Query) -> Option<((usize, usize), Cut)> {
     let (mut hits, mut bytes) = (0, 0);
     for (block_index, block) in blocks.iter().enumerate() {
+        let cost = LineCost::of(&block.path);
         for (index, line) in block.lines.iter().enumerate() {
             let is_hit = line.column.is_some();
-            bytes += line.text.len() + LINE_BYTES;
+            bytes += cost.of_line(line);
             if is_hit && hits == query.max_results {
                 return Some(((block_index, index), Cut::Results));
             }

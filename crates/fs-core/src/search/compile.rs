@@ -72,6 +72,9 @@ pub(super) struct TextPattern {
     pub(super) candidates: Option<RegexMatcher>,
     /// Whether the matcher takes a carriage return for a part of the line's break.
     pub(super) crlf: bool,
+    /// Matches one line without its break, in which a carriage return is data; `None` when `matcher`
+    /// does.
+    line: Option<RegexMatcher>,
     /// Whether a match may end in a carriage return that belongs to a break.
     pub(super) may_end_in_break: bool,
     /// How fast the matcher is.
@@ -132,15 +135,11 @@ impl TextPattern {
         check_pattern(query)?;
         let case = query.case.unwrap_or(Case::Sensitive);
         let crlf = query.syntax == Syntax::Regex;
-        let mut builder = regex_builder(query.syntax, case);
-        if crlf {
-            builder.crlf(true);
+        let (matcher, line) = if crlf {
+            regex_matchers(&query.pattern, case)?
         } else {
-            builder.line_terminator(Some(b'\n'));
-        }
-        let matcher = builder
-            .build(&query.pattern)
-            .map_err(|error| refusal(&error))?;
+            (build(&query.pattern, &of_lf(query.syntax, case))?, None)
+        };
         let candidates = match query.syntax {
             Syntax::Literal => candidates(query, case, &matcher),
             Syntax::Regex => None,
@@ -149,6 +148,7 @@ impl TextPattern {
             matcher,
             candidates,
             crlf,
+            line,
             may_end_in_break: !crlf && query.pattern.ends_with('\r'),
             speed: match query.syntax {
                 Syntax::Literal => Speed::Fast,
@@ -158,14 +158,31 @@ impl TextPattern {
     }
 }
 
+impl TextPattern {
+    /// Returns what matches a line without its break.
+    pub(super) fn of_lines(&self) -> &RegexMatcher {
+        self.line.as_ref().unwrap_or(&self.matcher)
+    }
+}
+
+/// Returns the matcher of an expression in texts, and the one of single lines where it differs.
+///
+/// The first takes every carriage return for a part of a break, which is fast and right where all of
+/// them are. An expression that names one is matched with every line by itself.
+fn regex_matchers(pattern: &str, case: Case) -> Result<(RegexMatcher, Option<RegexMatcher>)> {
+    let of_lines = build(pattern, &regex_builder(Syntax::Regex, case))?;
+    if let Ok(matcher) = regex_builder(Syntax::Regex, case).crlf(true).build(pattern) {
+        return Ok((matcher, Some(of_lines)));
+    }
+    build(pattern, &of_lf(Syntax::Regex, case))?;
+    Ok((of_lines, None))
+}
+
 /// Returns a matcher of names.
 pub(super) fn name_matcher(query: &Query) -> Result<RegexMatcher> {
     check_pattern(query)?;
     let case = query.case.unwrap_or(Case::Smart);
-    let builder = regex_builder(query.syntax, case);
-    builder
-        .build(&query.pattern)
-        .map_err(|error| refusal(&error))
+    build(&query.pattern, &regex_builder(query.syntax, case))
 }
 
 /// Returns whether a matcher finds anything in `bytes`.
@@ -184,6 +201,18 @@ fn check_pattern(query: &Query) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Problem::invalid("query", reason).into())
+}
+
+fn build(pattern: &str, builder: &RegexMatcherBuilder) -> Result<RegexMatcher> {
+    let built = builder.build(pattern);
+    built.map_err(|error| refusal(&error))
+}
+
+/// Returns the builder of matchers that stay within what ends in LF.
+fn of_lf(syntax: Syntax, case: Case) -> RegexMatcherBuilder {
+    let mut builder = regex_builder(syntax, case);
+    builder.line_terminator(Some(b'\n'));
+    builder
 }
 
 fn regex_builder(syntax: Syntax, case: Case) -> RegexMatcherBuilder {

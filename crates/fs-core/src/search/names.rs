@@ -77,7 +77,8 @@ impl Names<'_> {
         if self.found.names.len() == self.query.max_results {
             return self.end(Cut::Results);
         }
-        self.bytes += entry.path.as_os_str().len();
+        // The slash of a directory, and the break.
+        self.bytes += entry.path.to_string().len() + 2;
         if self.bytes > self.query.max_bytes && !self.found.names.is_empty() {
             return self.end(Cut::Bytes);
         }

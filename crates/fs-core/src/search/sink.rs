@@ -3,13 +3,14 @@
 use std::io;
 
 use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 
+use super::compile::TextPattern;
 use super::{FoundLine, Query};
+use crate::path::RelPath;
 
-/// What each line takes of an answer besides its text.
-pub(super) const LINE_BYTES: usize = 16;
+/// What each line takes of an answer besides its text and the file's path.
+const LINE_BYTES: usize = 16;
 
 /// Consecutive lines.
 #[derive(Debug)]
@@ -26,10 +27,15 @@ pub(super) struct Runs {
     bytes: usize,
 }
 
+/// What a line takes of an answer, which names the file in each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LineCost(usize);
+
 /// Takes lines until there are more than the whole answer may hold.
 pub(super) struct Taker<'a> {
     query: &'a Query,
     found: &'a mut Runs,
+    cost: LineCost,
     last_hit: u64,
     /// The last line that is wanted, once there are hits enough.
     end: Option<u64>,
@@ -38,14 +44,26 @@ pub(super) struct Taker<'a> {
 /// Takes the lines that a searcher finds.
 pub(super) struct LineSink<'a> {
     taker: Taker<'a>,
-    matcher: &'a RegexMatcher,
+    pattern: &'a TextPattern,
+}
+
+impl LineCost {
+    pub(super) fn of(path: &RelPath) -> Self {
+        Self(path.to_string().len() + LINE_BYTES)
+    }
+
+    /// Returns how many bytes the line takes.
+    pub(super) fn of_line(self, line: &FoundLine) -> usize {
+        self.0 + line.text.len()
+    }
 }
 
 impl<'a> Taker<'a> {
-    pub(super) fn new(query: &'a Query, found: &'a mut Runs) -> Self {
+    pub(super) fn new(query: &'a Query, path: &RelPath, found: &'a mut Runs) -> Self {
         Self {
             query,
             found,
+            cost: LineCost::of(path),
             last_hit: 0,
             end: None,
         }
@@ -66,6 +84,7 @@ impl<'a> Taker<'a> {
             }
             self.last_hit = number;
         }
+        self.found.bytes += self.cost.of_line(&line);
         self.found.push(number, line);
         let is_full = self.found.hits > 1 && self.found.bytes > self.query.max_bytes;
         !is_full && self.end.is_none_or(|end| number < end)
@@ -73,8 +92,8 @@ impl<'a> Taker<'a> {
 }
 
 impl<'a> LineSink<'a> {
-    pub(super) fn new(taker: Taker<'a>, matcher: &'a RegexMatcher) -> Self {
-        Self { taker, matcher }
+    pub(super) fn new(taker: Taker<'a>, pattern: &'a TextPattern) -> Self {
+        Self { taker, pattern }
     }
 
     fn max_chars(&self) -> usize {
@@ -87,7 +106,7 @@ impl Sink for LineSink<'_> {
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
         let line = without_break(found.bytes());
-        let place = self.matcher.find(line).ok().flatten();
+        let place = self.pattern.of_lines().find(line).ok().flatten();
         let place = place.map_or(0..0, |place| place.start()..place.end());
         let line = shown(line, Some(place), self.max_chars());
         let number = found.line_number().unwrap_or_default();
@@ -104,7 +123,6 @@ impl Sink for LineSink<'_> {
 
 impl Runs {
     fn push(&mut self, number: u64, line: FoundLine) {
-        self.bytes += line.text.len() + LINE_BYTES;
         match self.list.last_mut() {
             Some(run) if run.first_line + run.lines.len() as u64 == number => run.lines.push(line),
             _ => self.list.push(Run {

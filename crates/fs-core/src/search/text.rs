@@ -49,7 +49,8 @@ impl Examine for Texts<'_> {
         let mut runs = Runs::default();
         let watched = Watched::new(self.pattern, self.watch);
         let (encoding, outcome) = self.look.at(subject, &mut |searcher, body, encoding| {
-            let sink = LineSink::new(Taker::new(self.query, &mut runs), &self.pattern.matcher);
+            let taker = Taker::new(self.query, &(subject.path)(), &mut runs);
+            let sink = LineSink::new(taker, self.pattern);
             let searched = body.search(searcher, watched, encoding, sink);
             searched.map_err(|error| skip_of(&error))
         });

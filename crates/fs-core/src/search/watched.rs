@@ -24,6 +24,8 @@ const MAX_TIME: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watched<'a> {
     matcher: &'a RegexMatcher,
+    /// Decides about the lines of a text with carriage returns that are data, where it differs.
+    line: Option<&'a RegexMatcher>,
     watch: &'a Watch,
     speed: Speed,
     /// Whether what is found may end in the CR of a break, which is no part of the line.
@@ -46,6 +48,7 @@ impl<'a> Watched<'a> {
     pub(super) fn new(pattern: &'a TextPattern, watch: &'a Watch) -> Self {
         Self {
             matcher: &pattern.matcher,
+            line: pattern.crlf.then(|| pattern.of_lines()),
             watch,
             speed: pattern.speed,
             may_end_in_break: pattern.may_end_in_break,
@@ -56,10 +59,25 @@ impl<'a> Watched<'a> {
     pub(super) fn of_candidates(matcher: &'a RegexMatcher, watch: &'a Watch) -> Self {
         Self {
             matcher,
+            line: None,
             watch,
             speed: Speed::Fast,
             may_end_in_break: false,
         }
+    }
+
+    /// Returns where the first line begins that matches without its break.
+    fn find_line(&self, matcher: &RegexMatcher, text: &[u8]) -> Result<Option<usize>, Stopped> {
+        let mut start = 0;
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            let bare = without_break(line);
+            self.probe(bare)?;
+            if matcher.is_match(bare)? {
+                return Ok(Some(start));
+            }
+            start += line.len();
+        }
+        Ok(None)
     }
 
     /// Returns whether a line has a match when its break is left out.
@@ -135,6 +153,13 @@ impl Matcher for Watched<'_> {
             let piece = rest.get(..end).unwrap_or(rest);
             // The last break is not part of the text, or an empty line would seem to follow it.
             let text = piece.strip_suffix(b"\n").unwrap_or(piece);
+            if let Some(matcher) = self.line.filter(|_| has_data_cr(piece)) {
+                match self.find_line(matcher, piece)? {
+                    Some(at) => return Ok(Some(LineMatchKind::Confirmed(start + at))),
+                    None => start += end,
+                }
+                continue;
+            }
             self.probe(text)?;
             let Some(found) = self.matcher.find_candidate_line(text)? else {
                 start += end;
@@ -160,6 +185,11 @@ impl Matcher for Watched<'_> {
         }
         Ok(None)
     }
+}
+
+/// Returns whether a carriage return in whole lines is no part of a break.
+fn has_data_cr(lines: &[u8]) -> bool {
+    memchr::memchr_iter(b'\r', lines).any(|at| lines.get(at + 1) != Some(&b'\n'))
 }
 
 /// Returns where the line lies in which a match ends.

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use cap_std::fs::File;
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::file_bytes::read_full;
@@ -55,6 +55,11 @@ pub(crate) fn open_file(dir: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> 
 pub(crate) fn open_below(root: impl AsFd, path: &RelPath) -> Result<OwnedFd, Errno> {
     let top = open_self(root)?;
     path.names().try_fold(top, open_dir)
+}
+
+/// Returns whether `dir` has an entry `name`.
+pub(crate) fn exists(dir: impl AsFd, name: &OsStr) -> bool {
+    rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }
 
 /// Returns the content of the regular file that `names` lead to from `dir`, if there is one of at

@@ -9,6 +9,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::handles::{OpenDir, read_small};
+use crate::list::EntryKind;
 use crate::path::RelPath;
 
 /// A file of rules over this size is no file of rules.
@@ -23,6 +24,8 @@ pub(crate) struct Rules {
     ignore: Gitignore,
     git: Gitignore,
     exclude: Gitignore,
+    /// Whether a repository begins here: what git is told above it does not hold in it.
+    is_repository: bool,
     /// How many bytes of a path lead to the directory, the slash included.
     depth: usize,
     above: Option<Arc<Self>>,
@@ -30,12 +33,21 @@ pub(crate) struct Rules {
     budget: usize,
 }
 
-/// The files of rules that a directory has.
+/// The files of rules that a directory has, and whether a repository begins there.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct RuleFiles {
     pub(crate) ignore: bool,
     pub(crate) git: bool,
     pub(crate) exclude: bool,
+    pub(crate) repository: bool,
+}
+
+/// Which files of rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Ignore,
+    Git,
+    Exclude,
 }
 
 /// What the rules say of an entry.
@@ -70,6 +82,7 @@ impl Rules {
             ignore: read(files.ignore, &[".ignore"]),
             git: read(files.git, &[".gitignore"]),
             exclude: read(files.exclude, &[".git", "info", "exclude"]),
+            is_repository: files.repository,
             budget,
             depth: match dir.path.as_os_str().len() {
                 0 => 0,
@@ -77,7 +90,9 @@ impl Rules {
             },
             above: above.cloned(),
         };
-        if [&rules.ignore, &rules.git, &rules.exclude].map(Gitignore::is_empty) == [true; 3] {
+        let is_empty = [&rules.ignore, &rules.git, &rules.exclude].map(Gitignore::is_empty);
+        let is_border = rules.is_repository && above.is_some();
+        if is_empty == [true; 3] && !is_border {
             return above.cloned();
         }
         Some(Arc::new(rules))
@@ -86,27 +101,34 @@ impl Rules {
     /// Returns what the rules say of the entry at `path`.
     ///
     /// The innermost directory that says anything decides; `.ignore` files come before `.gitignore`,
-    /// and these before `.git/info/exclude`.
-    pub(crate) fn verdict(&self, path: &RelPath, kind: crate::EntryKind) -> Verdict {
-        let sources: [fn(&Self) -> &Gitignore; 3] = [
-            |rules| &rules.ignore,
-            |rules| &rules.git,
-            |rules| &rules.exclude,
-        ];
+    /// and these before `.git/info/exclude`. Of the latter two none counts from outside of the
+    /// repository that the directory lies in.
+    pub(crate) fn verdict(&self, path: &RelPath, kind: EntryKind) -> Verdict {
         let path = path.as_os_str().as_bytes();
-        let is_dir = kind == crate::EntryKind::Dir;
-        for source in sources {
+        let mut verdict = Verdict::Open;
+        for source in [Source::Ignore, Source::Git, Source::Exclude] {
             let mut level = Some(self);
-            while let Some(rules) = level {
+            while let (Some(rules), Verdict::Open) = (level, verdict) {
                 let below = path.get(rules.depth..).unwrap_or_default();
-                match source(rules).matched(Path::new(OsStr::from_bytes(below)), is_dir) {
-                    Match::None => level = rules.above.as_deref(),
-                    Match::Ignore(_) => return Verdict::Ignored,
-                    Match::Whitelist(_) => return Verdict::Kept,
-                }
+                verdict = rules.says(source, Path::new(OsStr::from_bytes(below)), kind);
+                let ends = rules.is_repository && source != Source::Ignore;
+                level = rules.above.as_deref().filter(|_| !ends);
             }
         }
-        Verdict::Open
+        verdict
+    }
+
+    fn says(&self, source: Source, path: &Path, kind: EntryKind) -> Verdict {
+        let rules = match source {
+            Source::Ignore => &self.ignore,
+            Source::Git => &self.git,
+            Source::Exclude => &self.exclude,
+        };
+        match rules.matched(path, kind == EntryKind::Dir) {
+            Match::None => Verdict::Open,
+            Match::Ignore(_) => Verdict::Ignored,
+            Match::Whitelist(_) => Verdict::Kept,
+        }
     }
 }
 

@@ -221,6 +221,33 @@ fn rules_above_the_start_hold_unless_they_ignore_it() {
 }
 
 #[test]
+fn rules_of_git_end_where_another_repository_begins() {
+    for dot_git in ["in/.git/HEAD=", "in/.git=gitdir: ../.git/modules/in\n"] {
+        let items = [
+            ".gitignore=x\n",
+            ".git/info/exclude=y\n",
+            ".ignore=z\n",
+            dot_git,
+            "in/x=",
+            "in/y=",
+            "in/z=",
+            "in/deep/x=",
+        ];
+        let folder = tree(&items);
+        for start in ["", "in", "in/deep"] {
+            let lines = visited(folder.path(), start, &plain());
+            let ignored = lines.iter().filter(|line| line.ends_with("ignored"));
+            let expected: &[&str] = if start == "in/deep" {
+                &[]
+            } else {
+                &["in/z ignored"]
+            };
+            assert_eq!(ignored.collect::<Vec<_>>(), expected, "{start}");
+        }
+    }
+}
+
+#[test]
 fn nothing_above_the_root_holds() {
     let folder = tree(&[".gitignore=x\n", "root/x="]);
     assert_eq!(visited(&folder.path().join("root"), "", &plain()), ["x"]);

@@ -23,6 +23,9 @@ use crate::skip::Skip;
 /// back.
 const MAX_HANDLES: usize = 32;
 
+/// What `.git` may be: a work tree or a submodule has a file.
+const DOT_GIT: [EntryKind; 3] = [EntryKind::Dir, EntryKind::File, EntryKind::Link];
+
 /// A walk under way.
 pub(super) struct Walker<'w> {
     root: &'w Dir,
@@ -245,6 +248,8 @@ impl Walker<'_> {
                 ignore: has(".ignore", EntryKind::File),
                 git: has(".gitignore", EntryKind::File),
                 exclude: has(".git", EntryKind::Dir) && self.shows_exclude(&dir.path),
+                repository: DOT_GIT.iter().any(|kind| has(".git", *kind))
+                    && handles::exists(&dir.handle, OsStr::new(".git")),
             };
         }
         Rules::of_dir(dir, files, above)

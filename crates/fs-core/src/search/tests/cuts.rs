@@ -108,12 +108,12 @@ fn the_bytes_of_an_answer_are_limited_but_one_hit_fits() {
     };
     check_cut(&bytes(0), &["d0/f0:2:hit 1"], Some(Cut::Bytes));
     check_cut(
-        &bytes(42),
+        &bytes(52),
         &["d0/f0:2:hit 1", "d0/f0:3:hit 2"],
         Some(Cut::Bytes),
     );
     check_cut(
-        &bytes(63),
+        &bytes(78),
         &["d0/f0:2:hit 1", "d0/f0:3:hit 2", "d0/f0:7:hit 3"],
         Some(Cut::Bytes),
     );
@@ -189,4 +189,22 @@ fn a_cut_line_is_full() {
     check_shown("1234hit89", 9, "1234hit89", 1);
     check_shown("1234hit89", 2, "hi", 5);
     check_shown("1234hit89", 0, "", 5);
+}
+
+#[test]
+fn the_path_that_is_written_with_each_line_counts() {
+    let dir = vec!["d".repeat(250); 8].join("/");
+    let path = format!("{dir}/f");
+    let text = "x\n\n\n".repeat(1000);
+    let folder = tree(&[(&path, text.as_bytes())]);
+    let query = Query {
+        max_results: 5000,
+        max_bytes: 64 * 1024,
+        context_lines: 1,
+        ..query("x")
+    };
+    let found = found(&folder, &query);
+    let bytes: usize = lines(&found).iter().map(|line| line.len() + 1).sum();
+    assert_eq!(found.cut, Some(Cut::Bytes));
+    assert!((32 * 1024..=64 * 1024).contains(&bytes), "{bytes}");
 }

@@ -19,11 +19,33 @@ fn an_expression_sees_lines_without_their_breaks() {
     check(&TEXT, &regex("a.b"), &["f:1:Alpha.beta", "f:2:alphaXbeta"]);
     check(&TEXT, &regex("^  alpha$"), &["f:3:  alpha"]);
     check(&TEXT, &regex(r"\s$"), &[]);
+    check(&TEXT, &regex(r"^\w+$"), &["f:2:alphaXbeta", "f:5:Ära"]);
+}
+
+#[test]
+fn a_carriage_return_alone_is_data_to_an_expression() {
+    let text: [(&str, &[u8]); 3] = [
+        ("a", b"a\rneedle\rb\n"),
+        ("b", b"needle\r\nneedle\r\r\n\rneedle\n"),
+        ("c", b"x\nneedle\r"),
+    ];
+    check(&text, &regex("^needle$"), &["b:1:needle"]);
+    check(&text, &regex("a.needle"), &["a:1:a\rneedle\rb"]);
+    check(&text, &regex("[^x]needle.b"), &["a:1:a\rneedle\rb"]);
+    check(&text, &regex("^.needle$"), &["b:3:\rneedle"]);
+    check(&text, &regex("^b"), &[]);
     check(
-        &TEXT,
-        &regex(r"^\w+$"),
-        &["f:2:alphaXbeta", "f:4:ALPHA\rbeta", "f:5:Ära"],
+        &text,
+        &regex(r"needle\s$"),
+        &["b:2:needle\r", "c:2:needle\r"],
     );
+    check(
+        &text,
+        &regex(r"needle\r$"),
+        &["b:2:needle\r", "c:2:needle\r"],
+    );
+    let found = found(&tree(&text), &regex(r"\r\w"));
+    assert_eq!(found.blocks[0].lines[0].column, Some(2));
 }
 
 #[test]
