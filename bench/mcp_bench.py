@@ -21,6 +21,7 @@ import os
 import platform
 import random
 import re
+import resource
 import selectors
 import shlex
 import shutil
@@ -33,17 +34,24 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROTOCOL = "2025-06-18"
-CORPUS_VERSION = 4
+CORPUS_VERSION = 5
 WINDOW = 100            # lines asked for in the three windowed reads
 IN_FLIGHT = 16
+PAGE = 500              # entries asked for in a page of the huge folder
+CUT = 50                # hits asked for in the search that is cut
+COMMON = "result"       # a word that stands in nearly every file of the tree
+# Whoever walks, searches or lists may hold so many files open, programs too: a
+# walk must not need a descriptor for every entry.
+OPEN_FILES = 256
+LIMITED = {"tree", "find_name", "grep", "grep_cut", "page", "page_further"}
 TICKS = os.sysconf("SC_CLK_TCK")
 
 # The full corpus; a smaller one for servers that cannot walk the full tree (some
 # keep a descriptor open per entry); a small one to try a profile quickly.
 SCALES = {
-    "full": dict(files=20000, needles=200, log_mib=256, edit_mib=10, entries=5000, write_mib=1),
-    "medium": dict(files=10000, needles=100, log_mib=64, edit_mib=10, entries=5000, write_mib=1),
-    "quick": dict(files=2000, needles=20, log_mib=16, edit_mib=1, entries=500, write_mib=1),
+    "full": dict(files=20000, needles=200, log_mib=256, edit_mib=10, entries=5000, write_mib=1, huge=1000000),
+    "medium": dict(files=10000, needles=100, log_mib=64, edit_mib=10, entries=5000, write_mib=1, huge=100000),
+    "quick": dict(files=2000, needles=20, log_mib=16, edit_mib=1, entries=500, write_mib=1, huge=20000),
 }
 
 
@@ -64,6 +72,7 @@ class Corpus:
         self.tree = os.path.join(root, "tree")
         self.log = os.path.join(root, "log", "big.log")
         self.many = os.path.join(root, "many")
+        self.huge = os.path.join(root, "huge")
         self.small = os.path.join(root, "small.txt")
         self.edit_master = os.path.join(root, "edit", "master.txt")
         self.edit_file = os.path.join(root, "edit", "work.txt")
@@ -81,18 +90,33 @@ class Corpus:
             if have.get("key") == key:
                 self.facts = have["facts"]
                 return
+            self._remove(stamp)
         if os.path.isdir(self.root) and os.listdir(self.root):
-            raise SystemExit("corpus folder is not empty and holds another corpus: " + self.root)
+            raise SystemExit("corpus folder is not empty and holds no corpus of this script: " + self.root)
+        with open(stamp, "w") as f:
+            json.dump({"key": None}, f)                  # if this is interrupted, the next run begins again
         rnd = random.Random(20240229)
         self._tree(rnd)
         self._log(rnd)
         self._edit(rnd)
         self._many()
+        self._huge()
         with open(self.small, "wb") as f:
             f.write((("0123456789abcdef" * 4)[:63] + "\n").encode() * 64)      # 4,096 bytes
         os.makedirs(self.out, exist_ok=True)
         with open(stamp, "w") as f:
             json.dump({"key": key, "facts": self.facts}, f)
+
+    def _remove(self, stamp):
+        """Takes away a corpus of another version, which its stamp proves to be one; nothing else in the folder."""
+        for folder in (self.tree, self.log, self.edit_master):
+            top = os.path.relpath(folder, self.root).split(os.sep)[0]
+            shutil.rmtree(os.path.join(self.root, top), ignore_errors=True)
+        for folder in (self.many, self.huge, self.out):
+            shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.small, stamp):
+            if os.path.exists(file):
+                os.unlink(file)
 
     def _tree(self, rnd):
         """Source-like files, ten to a folder, each with a unique name fNNNNN.ext."""
@@ -174,6 +198,30 @@ class Corpus:
             with open(os.path.join(self.many, "entry_%05d.txt" % i), "w") as f:
                 f.write("x\n")
 
+    def _huge(self):
+        """Empty files only: they are quick to make, and a page of names asks for no more."""
+        os.makedirs(self.huge)
+        folder = os.open(self.huge, os.O_RDONLY)
+        for i in range(self.p["huge"]):
+            os.mknod("entry_%07d.txt" % i, dir_fd=folder)
+        os.close(folder)
+
+    def packages(self):
+        """The folders of the tree's first level, for a server whose answer does not hold the whole tree."""
+        return [os.path.join(self.tree, name) for name in sorted(os.listdir(self.tree))]
+
+    def first_hits(self, word, count):
+        """The first lines with a word in path order, as (name of the file, line)."""
+        hits = []
+        for folder, folders, files in os.walk(self.tree):
+            folders.sort()
+            for name in sorted(files):
+                with open(os.path.join(folder, name)) as f:
+                    hits += [(name, k) for k, line in enumerate(f, 1) if word in line]
+            if len(hits) >= count:
+                return hits[:count]
+        return hits
+
     def mid(self):
         """First line of the window in the middle of the log (1-based)."""
         return self.facts["log_lines"] // 2
@@ -187,10 +235,18 @@ class ServerError(Exception):
     pass
 
 
+def limit_open_files(pid):
+    """`ulimit -n` for a child that has just started, and for what it will start.
+
+    From outside, since a shell in between or a hook between fork and exec would
+    be measured with the program."""
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (OPEN_FILES, OPEN_FILES))
+
+
 class Server:
     """A child process that speaks newline-delimited JSON-RPC on stdin/stdout."""
 
-    def __init__(self, argv, env, cwd, timeout, errlog):
+    def __init__(self, argv, env, cwd, timeout, errlog, limited=False):
         self.timeout, self.next_id, self.buf, self.done = timeout, 1, bytearray(), {}
         self.outq = bytearray()
         self.err = open(errlog, "ab")
@@ -198,6 +254,8 @@ class Server:
         self.proc = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                      stderr=self.err, env=env, cwd=cwd, bufsize=0,
                                      start_new_session=True)
+        if limited:
+            limit_open_files(self.proc.pid)
         self.rfd, self.wfd = self.proc.stdout.fileno(), self.proc.stdin.fileno()
         os.set_blocking(self.rfd, False)
         os.set_blocking(self.wfd, False)
@@ -411,14 +469,20 @@ class Failed(Exception):
     pass
 
 
+def steps_of(op, values):
+    """The steps of an operation; one with "each" stands for a step for every item of that value."""
+    for step in op if isinstance(op, list) else [op]:
+        for item in fill(step["each"], values) if "each" in step else [None]:
+            yield step, item
+
+
 def run_op(server, op, values):
     """Run one operation of a profile.  An operation is one call, or a list of
     steps; a step may "capture" a value from its answer by a regular expression
-    for later steps, and repeat "until" its answer matches one.  Returns
-    (seconds over all steps, answer lines)."""
-    steps = op if isinstance(op, list) else [op]
+    for later steps, repeat "until" its answer matches one, and be made for "each"
+    {item} of a list.  Returns (seconds over all steps, answer lines)."""
     values, lines, start, end = dict(values), [], None, None
-    for step in steps:
+    for step, values["item"] in steps_of(op, values):
         give_up = time.perf_counter() + server.timeout
         while True:
             t = time.perf_counter()
@@ -473,8 +537,32 @@ def check_sizes(want):
     return check
 
 
+def check_page(first, last):
+    """A page of the huge folder: just these entries."""
+    def check(raw):
+        seen = sorted(set(int(x) for x in re.findall(rb"entry_(\d{7})", raw)))
+        return "" if seen == list(range(first, last + 1)) else "%d of %d entries, or others" % (len(seen), last + 1 - first)
+    return check
+
+
+def check_cut(hits):
+    """Just these (file, line), and the words that there are more."""
+    def check(raw):
+        seen = re.findall(rb"\b(f\d{5}\.\w+):(\d+):[^\\]*" + COMMON.encode(), raw)
+        seen = [(name.decode(), int(line)) for name, line in seen]
+        if seen != hits:
+            return "%d hits, not the first %d" % (len(seen), len(hits))
+        return "" if b"there are more" in raw else "does not say that it is cut"
+    return check
+
+
 def check_small(raw):
     return "" if raw.count(b"0123456789abcdef0123456789abcdef") >= 64 else "not the whole file"
+
+
+# Ours goes by ignore files; these do not, which is less work for them.
+FD = ["fd", "--no-ignore", "--hidden"]
+RG = ["rg", "--no-config", "--no-ignore", "--hidden", "-n"]
 
 
 # --------------------------------------------------------------------------
@@ -509,16 +597,18 @@ class Bench:
                  mid_end0=self.c.mid() + WINDOW - 2, tail_neg=-WINDOW,
                  mid_offset=self.c.facts["mid_offset"], mid_bytes=self.c.facts["mid_bytes"],
                  name_glob="*.toml", name_glob_deep="**/*.toml", regex="needle_[0-9]{4}_end",
-                 big=1000000)
+                 packages=self.c.packages(), huge=self.c.huge, page=PAGE, page_after="entry_%07d.txt" % (self.c.p["huge"] // 2 - 1),
+                 common=COMMON, cut=CUT, big=1000000)
         v.update(extra)
         return v
 
-    def start(self, row):
+    def start(self, row, op="start"):
         argv, profile, scratch = row["argv"], row["profile"], row["scratch"]
         v = dict(root=self.c.root, scratch=scratch)
         env = dict(os.environ)
         env.update({k: fill(x, v) for k, x in profile.get("env", {}).items()})
-        return Server([fill(x, v) for x in argv], env, scratch, self.a.timeout, os.path.join(scratch, "stderr.log"))
+        return Server([fill(x, v) for x in argv], env, scratch, self.a.timeout, os.path.join(scratch, "stderr.log"),
+                      limited=op in LIMITED)
 
     def row(self, name, label, command):
         profile = self.maps["profiles"][name]
@@ -578,6 +668,10 @@ class Bench:
         self.repeat(row, "tree", self.values(), check_count(rb"\bf(\d{5})\.", c.facts["files"], "files"))
         self.repeat(row, "find_name", self.values(), check_count(rb"\bf(\d{5})\.toml", c.facts["toml"], "names"))
         self.repeat(row, "grep", self.values(), check_count(rb"needle_(\d{4})_end", c.p["needles"], "matches"))
+        self.repeat(row, "grep_cut", self.values(), check_cut(c.first_hits(COMMON, CUT)))
+        half = c.p["huge"] // 2
+        self.repeat(row, "page", self.values(), check_page(0, PAGE - 1))
+        self.repeat(row, "page_further", self.values(), check_page(half, half + PAGE - 1))
         self.in_flight(row)
         self.read_during(row)
 
@@ -591,7 +685,7 @@ class Bench:
             return
         s = None
         try:
-            s = self.start(row)
+            s = self.start(row, op)
             s.initialize()
             fn(s, label)
         except Failed as e:
@@ -814,9 +908,23 @@ class Bench:
 
     # -- command-line tools ----------------------------------------------------
 
+    def program(self, name):
+        """A program of --programs, else of the search path."""
+        path = os.pathsep.join(filter(None, [self.a.programs, os.environ.get("PATH", os.defpath)]))
+        return shutil.which(name, path=path) or (shutil.which("fdfind", path=path) if name == "fd" else None)
+
+    def version(self, name):
+        """The first line that a program says of its version."""
+        said = subprocess.run([self.program(name), "--version"], stdout=subprocess.PIPE).stdout.decode()
+        return said.partition("\n")[0]
+
     def cli(self):
         c, n = self.c, self.c.facts["log_lines"]
-        mid = c.mid()
+        mid, needle = c.mid(), "needle_[0-9]{4}_end"
+        whole_tree = check_count(rb"\bf(\d{5})\.", c.facts["files"], "files")
+        names = check_count(rb"\bf(\d{5})\.toml", c.facts["toml"], "names")
+        matches = check_count(rb"needle_(\d{4})_end", c.p["needles"], "matches")
+        huge = check_count(rb"entry_\d{7}", c.p["huge"], "entries")
         jobs = [
             ("read_small", "cat", ["cat", c.small], check_small),
             ("log_head", "head -n", ["head", "-n", str(WINDOW), c.log], check_window(1, WINDOW)),
@@ -824,23 +932,22 @@ class Bench:
              check_window(mid, mid + WINDOW - 1)),
             ("log_tail", "tail -n", ["tail", "-n", str(WINDOW), c.log], check_window(n - WINDOW + 1, n)),
             ("list_dir", "ls -1", ["ls", "-1", c.many], check_count(rb"entry_\d{5}", c.p["entries"], "entries")),
-            ("tree", "find", ["find", c.tree], check_count(rb"\bf(\d{5})\.", c.facts["files"], "files")),
-            ("find_name", "fd", ["fd", "--no-ignore", "--hidden", "--glob", "*.toml", c.tree],
-             check_count(rb"\bf(\d{5})\.toml", c.facts["toml"], "names")),
-            ("find_name", "find -name", ["find", c.tree, "-name", "*.toml"],
-             check_count(rb"\bf(\d{5})\.toml", c.facts["toml"], "names")),
-            ("grep", "rg", ["rg", "--no-config", "--no-ignore", "--hidden", "-n", "needle_[0-9]{4}_end", c.tree],
-             check_count(rb"needle_(\d{4})_end", c.p["needles"], "matches")),
-            ("grep", "rg -j1", ["rg", "--no-config", "--no-ignore", "--hidden", "-n", "-j1", "needle_[0-9]{4}_end", c.tree],
-             check_count(rb"needle_(\d{4})_end", c.p["needles"], "matches")),
-            ("grep", "grep -rnE", ["grep", "-rnE", "needle_[0-9]{4}_end", c.tree],
-             check_count(rb"needle_(\d{4})_end", c.p["needles"], "matches")),
+            ("tree", "fd", FD + [".", c.tree], whole_tree),
+            ("tree", "find", ["find", c.tree], whole_tree),
+            ("find_name", "fd", FD + ["--glob", "*.toml", c.tree], names),
+            ("find_name", "find -name", ["find", c.tree, "-name", "*.toml"], names),
+            ("grep", "rg", RG + [needle, c.tree], matches),
+            ("grep", "rg -j1", RG + ["-j1", needle, c.tree], matches),
+            ("grep", "rg --sort path", RG + ["--sort", "path", needle, c.tree], matches),
+            ("grep", "grep -rnE", ["grep", "-rnE", needle, c.tree], matches),
+            ("page", "ls -f", ["ls", "-f", c.huge], huge),
+            ("page_further", "ls -f", ["ls", "-f", c.huge], huge),
         ]
         for op, name, argv, check in jobs:
             if not self.wanted(op):
                 continue
             row = "cli: " + name
-            exe = shutil.which(argv[0]) or (shutil.which("fdfind") if argv[0] == "fd" else None)
+            exe = self.program(argv[0])
             if not exe:
                 self.put(op, row, value=None, note="not installed")
                 continue
@@ -848,6 +955,8 @@ class Bench:
             for k in range((self.a.runs * 2 if op == "log_mid_first" else self.a.runs * 4) + 1):
                 t = time.perf_counter()
                 p = subprocess.Popen([exe] + argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                if op in LIMITED:
+                    limit_open_files(p.pid)
                 out = p.stdout.read()
                 took = time.perf_counter() - t
                 p.stdout.close()
@@ -900,6 +1009,9 @@ TITLES = [
     ("tree", "Whole directory tree", "ms"),
     ("find_name", "Search the tree by name (*.toml)", "ms"),
     ("grep", "Search the tree by content (needle_[0-9]{4}_end)", "ms"),
+    ("grep_cut", "Search the tree for a word of nearly every file, cut at %d hits" % CUT, "ms"),
+    ("page", "First page of %d entries of the huge folder" % PAGE, "ms"),
+    ("page_further", "A page of %d entries in the middle of the huge folder" % PAGE, "ms"),
 ]
 
 
@@ -919,9 +1031,13 @@ def report(b, args, env):
     w("")
     w("- %s; %s; %d cores; Python %s; load before %.2f, after %.2f" % (
         env["date"], env["kernel"], env["cores"], platform.python_version(), env["load0"], os.getloadavg()[0]))
-    w("- corpus %s: %s files in the tree (%d .toml, %d needles), log of %s bytes in %s lines, edit file of %s bytes, folder of %s entries" % (
+    w("- corpus %s: %s files in the tree (%d .toml, %d needles), log of %s bytes in %s lines, edit file of %s bytes, folders of %s and %s entries" % (
         args.scale, format(c.facts["files"], ","), c.facts["toml"], c.p["needles"], format(c.facts["log_bytes"], ","),
-        format(c.facts["log_lines"], ","), format(c.facts["edit_bytes"], ","), format(c.p["entries"], ",")))
+        format(c.facts["log_lines"], ","), format(c.facts["edit_bytes"], ","), format(c.p["entries"], ","),
+        format(c.p["huge"], ",")))
+    programs = [] if args.no_cli else [b.version(name) for name in ("rg", "fd") if b.program(name)]
+    if programs:
+        w("- programs: " + ", ".join(programs))
     for label, i in b.info.items():
         si = i.get("serverInfo") or {}
         w("- %s: %s %s, protocol %s, %d tools" % (label, si.get("name"), si.get("version"), i.get("protocolVersion"), len(i["tools"])))
@@ -930,7 +1046,7 @@ def report(b, args, env):
       "times worse than the best server%s (1.00 is the best); answers marked `!` did not hold exactly what was "
       "asked for and do not count as best. `worst` is p99 for the 4 KiB reads, else the slowest run. `cpu` is "
       "processor time per operation of the server and its children. `peak` is VmHWM after the step. `no` = the "
-      "server has no such operation." % (" other than %s" % args.subject if args.subject else ""))
+      "server has no such operation. Who walks, searches or lists a page, programs too, may hold %d files open." % (" other than %s" % args.subject if args.subject else "", OPEN_FILES))
     for op, title, unit in TITLES:
         rows = b.tables.get(op)
         if not rows:
@@ -979,6 +1095,7 @@ def main():
     ap.add_argument("--timeout", type=float, default=120, help="seconds for one answer (default 120)")
     ap.add_argument("--budget", type=float, default=60, help="seconds after which an operation is not repeated (default 60)")
     ap.add_argument("--subject", help="row that is not counted as a peer when the best peer is chosen")
+    ap.add_argument("--programs", metavar="DIR", help="look here first for rg, fd and the like")
     ap.add_argument("--no-cli", action="store_true", help="leave out rg, fd, tail, sed and the like")
     ap.add_argument("--md", help="write the report here too")
     ap.add_argument("--json", help="write every figure here")

@@ -11,21 +11,22 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::{demo, shell};
+use crate::{demo, setup, shell};
 use peers::Row;
 
 /// How large the files are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// A log of 256 MiB, an edit in 10 MiB, a folder of 5,000: what the goals are about.
+    /// A log of 256 MiB, an edit in 10 MiB, folders of 5,000 and 1,000,000, a tree of 20,000: what the goals are about.
     Full,
     /// Small files, to try the benchmark; no goal is judged.
     Quick,
 }
 
-/// What the driver measures; the rest of its operations has no tool here yet.
+/// What the driver measures.
 const OPERATIONS: &str = "start,tools_list,read_small,in_flight,log_head,log_mid_first,log_mid,\
-                          log_tail,edit,write,list_dir,list_sizes";
+                          log_tail,edit,write,list_dir,list_sizes,tree,find_name,grep,grep_cut,\
+                          page,page_further";
 const REPORT: &str = "docs/bench.md";
 
 /// Builds and installs what is measured, measures, and prints the goals; a full run keeps its report.
@@ -69,6 +70,7 @@ fn measure(scale: Scale, rows: &[Row]) -> Result<(Value, String)> {
         .args(["--only", OPERATIONS, "--corpus"])
         .args([&corpus, Path::new("--json"), &json])
         .args([Path::new("--md"), &markdown])
+        .args([Path::new("--programs"), &setup::cargo_programs()])
         .args(rows.iter().map(Row::argument))
         .stdout(std::process::Stdio::null());
     shell::run(&mut driver)?;

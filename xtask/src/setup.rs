@@ -25,15 +25,30 @@ const PEERS: [&str; 2] = [
 pub(crate) struct CargoTool {
     name: &'static str,
     version: &'static str,
+    /// What the package calls its program.
+    program: &'static str,
 }
 
 pub(crate) const CARGO_DENY: CargoTool = CargoTool {
     name: "cargo-deny",
     version: "0.20.2",
+    program: "cargo-deny",
 };
 pub(crate) const RUST_MCP_FILESYSTEM: CargoTool = CargoTool {
     name: "rust-mcp-filesystem",
     version: "0.4.5",
+    program: "rust-mcp-filesystem",
+};
+/// The searches that `bench` measures beside ours; what a distribution calls current is years apart.
+pub(crate) const RIPGREP: CargoTool = CargoTool {
+    name: "ripgrep",
+    version: "15.2.0",
+    program: "rg",
+};
+pub(crate) const FD: CargoTool = CargoTool {
+    name: "fd-find",
+    version: "10.5.0",
+    program: "fd",
 };
 
 /// Where the real clients are.
@@ -106,7 +121,7 @@ pub(crate) fn peers() -> Result<Setup<(PathBuf, PathBuf)>> {
 pub(crate) fn cargo_tool(tool: &CargoTool) -> Result<PathBuf> {
     let _lock = lock()?;
     let folder = tools().join("cargo");
-    let program = folder.join("bin").join(tool.name);
+    let program = cargo_programs().join(tool.program);
     let stamp = folder.join(format!("{}.stamp", tool.name));
     once(&stamp, &[tool.version], || {
         println!("     building {} {}", tool.name, tool.version);
@@ -115,6 +130,11 @@ pub(crate) fn cargo_tool(tool: &CargoTool) -> Result<PathBuf> {
         shell::run(cargo.arg(&folder))
     })?;
     Ok(program)
+}
+
+/// Returns where the cargo tools are.
+pub(crate) fn cargo_programs() -> PathBuf {
+    tools().join("cargo/bin")
 }
 
 /// Installs the Python packages and returns the interpreter that has them, if the machine has one.

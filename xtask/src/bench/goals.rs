@@ -33,11 +33,13 @@ enum Rival {
     /// The fastest server but ours whose answer was right.
     FastestPeer,
     Row(&'static str),
+    /// Our own figure of another operation.
+    Own(&'static str),
     Nothing,
 }
 
 /// What is measured: the work, the operation of the driver, the rival and the bound.
-const GOALS: [(&str, &str, Rival, Bound); 14] = [
+const GOALS: [(&str, &str, Rival, Bound); 26] = [
     (
         "start to initialize",
         "start",
@@ -117,6 +119,73 @@ const GOALS: [(&str, &str, Rival, Bound); 14] = [
         Rival::FastestPeer,
         Bound::Ratio(1.0),
     ),
+    (
+        "tree of 20,000",
+        "tree",
+        Rival::Row("cli: fd"),
+        Bound::Ratio(1.0),
+    ),
+    (
+        "tree of 20,000",
+        "tree",
+        Rival::Row("cli: find"),
+        Bound::None,
+    ),
+    ("tree of 20,000", "tree", Rival::FastestPeer, Bound::None),
+    (
+        "name search, 400 hits",
+        "find_name",
+        Rival::Row("cli: fd"),
+        Bound::Ratio(1.0),
+    ),
+    (
+        "name search, 400 hits",
+        "find_name",
+        Rival::Row("cli: find -name"),
+        Bound::None,
+    ),
+    (
+        "name search, 400 hits",
+        "find_name",
+        Rival::FastestPeer,
+        Bound::None,
+    ),
+    (
+        "content search, 200 hits",
+        "grep",
+        Rival::Row("cli: rg --sort path"),
+        Bound::Ratio(1.0),
+    ),
+    (
+        "content search, 200 hits",
+        "grep",
+        Rival::Row("cli: rg"),
+        Bound::None,
+    ),
+    (
+        "content search, 200 hits",
+        "grep",
+        Rival::FastestPeer,
+        Bound::None,
+    ),
+    (
+        "search cut at 50 hits",
+        "grep_cut",
+        Rival::Own("grep"),
+        Bound::Ratio(1.0 / 30.0),
+    ),
+    (
+        "page of 500 in 1,000,000",
+        "page",
+        Rival::Row("cli: ls -f"),
+        Bound::Ratio(1.6),
+    ),
+    (
+        "page in the middle of it",
+        "page_further",
+        Rival::Row("cli: ls -f"),
+        Bound::Ratio(1.6),
+    ),
 ];
 
 /// The operations that read windows of the large log.
@@ -146,7 +215,7 @@ pub(super) fn table(figures: &Value) -> Vec<Goal> {
     goals
 }
 
-fn memory(figures: &Value) -> [Goal; 3] {
+fn memory(figures: &Value) -> [Goal; 4] {
     let idle = figure(figures, "start", OURS, "peak");
     let peaks: Option<Vec<f64>> = WINDOWS
         .iter()
@@ -166,6 +235,11 @@ fn memory(figures: &Value) -> [Goal; 3] {
         goal("memory after the start", idle, 10.0),
         goal("memory after windows of 256 MiB", peak, 16.0),
         goal("the same, over the start", over, 4.0),
+        goal(
+            "memory after a content search",
+            figure(figures, "grep", OURS, "peak"),
+            64.0,
+        ),
     ]
 }
 
@@ -182,6 +256,10 @@ fn theirs(figures: &Value, operation: &str, rival: Rival) -> (String, Option<f64
         Rival::Row(row) => (
             row.rsplit(": ").next().unwrap_or(row).to_owned(),
             figure(figures, operation, row, "value"),
+        ),
+        Rival::Own(other) => (
+            format!("our own {other}"),
+            figure(figures, other, OURS, "value"),
         ),
         Rival::FastestPeer => match fastest(figures, operation) {
             Some((row, value)) => (row.clone(), Some(value)),
@@ -251,6 +329,7 @@ impl Goal {
 
     fn bound(&self) -> String {
         match self.bound {
+            Bound::Ratio(most) if most < 0.1 => format!("≤ 1/{:.0} ×", 1.0 / most),
             Bound::Ratio(most) => format!("≤ {most} ×"),
             Bound::Most(most) => format!("≤ {most} {}", self.unit),
             Bound::None => "none".to_owned(),
@@ -276,14 +355,18 @@ pub(super) fn print(goals: &[Goal]) -> String {
             figure(goal.ours),
             goal.against.replace('|', "\\|"),
             figure(goal.theirs),
-            goal.ratio()
-                .map_or(String::new(), |ratio| format!("{ratio:.2}")),
+            goal.ratio().map_or(String::new(), times),
             goal.bound(),
             goal.verdict(),
         );
         debug_assert!(row.is_ok(), "a String takes everything");
     }
     text
+}
+
+fn times(ratio: f64) -> String {
+    let digits = if ratio < 0.1 { 3 } else { 2 };
+    format!("{ratio:.digits$}")
 }
 
 fn short(value: f64) -> String {
@@ -346,6 +429,44 @@ mod tests {
         let figures = json!({"tables": {"in_flight": rows}});
         let found = goal(&figures, "4 KiB reads, 16 in flight against a");
         assert_eq!(found.ratio(), Some(0.5));
+    }
+
+    #[test]
+    fn a_cut_search_is_measured_against_a_whole_one() {
+        let check = |cut: f64, verdict: &str| {
+            let row = |value: f64| json!({"tool-server": {"value": value, "peak": 9.0}});
+            let figures = json!({"tables": {"grep": row(60.0), "grep_cut": row(cut)}});
+            let found = goal(&figures, "search cut at 50 hits against our own grep");
+            assert_eq!(found.verdict(), verdict, "{found:?}");
+            assert!(print(&[found]).contains("≤ 1/30 ×"));
+        };
+        check(1.9, "yes");
+        check(2.1, "MISSED");
+    }
+
+    #[test]
+    fn a_page_may_take_a_little_longer_than_its_names() {
+        let rows =
+            |ours: f64| json!({"tool-server": {"value": ours}, "cli: ls -f": {"value": 100.0}});
+        let figures = json!({"tables": {"page": rows(150.0), "page_further": rows(170.0)}});
+        let first = goal(&figures, "page of 500 in 1,000,000 against ls -f");
+        let further = goal(&figures, "page in the middle of it against ls -f");
+        assert_eq!((first.verdict(), further.verdict()), ("yes", "MISSED"));
+    }
+
+    #[test]
+    fn a_program_is_no_peer() {
+        let rows = json!({"tool-server": {"value": 2.0}, "cli: fd": {"value": 3.0},
+                          "cli: find": {"value": 1.0}, "a": {"value": 9.0}});
+        let figures = json!({"tables": {"tree": rows}});
+        assert_eq!(goal(&figures, "tree of 20,000 against fd").verdict(), "yes");
+        assert_eq!(goal(&figures, "tree of 20,000 against a").theirs, Some(9.0));
+    }
+
+    #[test]
+    fn memory_of_a_search_is_that_of_its_server() {
+        let figures = json!({"tables": {"grep": {"tool-server": {"value": 1.0, "peak": 65.0}}}});
+        assert!(goal(&figures, "memory after a content search").is_missed());
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The servers that are measured, and how they are started.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::bench::built;
-use crate::setup::{self, RUST_MCP_FILESYSTEM, Setup};
+use crate::setup::{self, CargoTool, FD, RIPGREP, RUST_MCP_FILESYSTEM, Setup};
 
 /// The name of our own row.
 pub(super) const OURS: &str = "tool-server";
@@ -39,7 +39,7 @@ impl Row {
     }
 }
 
-/// Installs the peers; returns the rows, and for each peer that could not be installed the reason.
+/// Installs the peers and the programs; returns the rows, and for each that could not be installed the reason.
 pub(super) fn rows() -> (Vec<Row>, Vec<String>) {
     let mut floor = Row::new(LOOP, &built("baseline"), &[]);
     floor.profile = "baseline";
@@ -48,19 +48,26 @@ pub(super) fn rows() -> (Vec<Row>, Vec<String>) {
         floor,
     ];
     let mut missing = Vec::new();
-    match setup::cargo_tool(&RUST_MCP_FILESYSTEM) {
-        Ok(program) => {
-            let arguments = ["--allow-write", "{root}"];
-            rows.push(Row::new("rust-mcp-filesystem", &program, &arguments));
-        }
-        Err(error) => missing.push(format!("rust-mcp-filesystem: {error:#}")),
+    if let Some(program) = built_by_cargo(&RUST_MCP_FILESYSTEM, &mut missing) {
+        let arguments = ["--allow-write", "{root}"];
+        rows.push(Row::new("rust-mcp-filesystem", &program, &arguments));
     }
     match setup::peers() {
         Ok(Setup::Ready((node, packages))) => rows.extend(on_node(&node, &packages)),
         Ok(Setup::Missing(what)) => missing.push(format!("the peers on Node: no {what}")),
         Err(error) => missing.push(format!("the peers on Node: {error:#}")),
     }
+    for program in [RIPGREP, FD] {
+        built_by_cargo(&program, &mut missing);
+    }
     (rows, missing)
+}
+
+fn built_by_cargo(tool: &CargoTool, missing: &mut Vec<String>) -> Option<PathBuf> {
+    let program = setup::cargo_tool(tool);
+    program
+        .map_err(|error| missing.push(format!("{error:#}")))
+        .ok()
 }
 
 fn on_node(node: &Path, packages: &Path) -> [Row; 2] {
