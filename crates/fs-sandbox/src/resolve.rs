@@ -5,6 +5,7 @@
 //! name on handles and says what is wrong; the link-free path that it finds goes to the one call
 //! again. Where the kernel has no such call the walk is the whole resolver.
 
+mod leads;
 mod request;
 mod roots;
 mod sys;

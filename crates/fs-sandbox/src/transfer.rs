@@ -63,7 +63,8 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// Each with the path of its end. `invalid_argument` for field `to` when both are one file; of
+    /// Each with the path of its end. `invalid_argument` for field `to` when both are one file, or a link
+    /// that is moved leads to the target; of
     /// the source those of [`Workspace::open`], and `conflict` when it changes meanwhile; of the target
     /// those of [`Workspace::write`]. The target is then as it was.
     pub fn copy(&self, from: &str, to: &str, options: &TransferOptions) -> Result<Transferred> {
@@ -83,8 +84,8 @@ impl Workspace {
     ///
     /// Needs [`Rights::DELETE`](crate::Rights::DELETE) at the source and
     /// [`Rights::EDIT`](crate::Rights::EDIT) at the target; of the outside both at the source. A link
-    /// that has the target's name is replaced itself. On one file system this is a rename; between two the file is copied with
-    /// owner, mode, times and attributes, synced, and only then removed at the source.
+    /// that has the target's name is replaced itself, but not by one that leads to it. On one file
+    /// system this is a rename; between two the file is copied with owner, mode, times and attributes, synced, and only then removed at the source.
     ///
     /// ```
     /// # let dir = tempfile::tempdir().unwrap();
@@ -143,6 +144,9 @@ impl Workspace {
         target.look_again()?;
         let kind = check_source(&source)?;
         let id = source.id().ok_or(Problem::NotFound)?;
+        if kind == EntryKind::Link {
+            self.check_leads_elsewhere(&source, &target)?;
+        }
         check_target(&target, id, options)?;
         let (old, _file) = self.replaced(&target, options)?;
         let how = self.how(options);
@@ -153,6 +157,18 @@ impl Workspace {
             parted_links: parted_links(old.as_ref()),
             warnings: replace::relocate(source.target(), target.target(), how)?,
         })
+    }
+
+    /// Checks that a link does not lead to what it is to replace: nothing would lead there any more.
+    fn check_leads_elsewhere(&self, link: &Place, target: &Place) -> Result<()> {
+        let replaces = matches!(
+            target.kind(),
+            Some(FileType::RegularFile | FileType::Symlink)
+        );
+        if replaces && self.leads_to(link, target)? {
+            return Err(same_file());
+        }
+        Ok(())
     }
 
     /// Locks two names in their order, or refuses one name given twice.

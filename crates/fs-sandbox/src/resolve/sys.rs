@@ -60,7 +60,12 @@ pub(crate) fn stat_entry(dir: impl AsFd, name: &OsStr) -> Result<Stat, Errno> {
 
 /// Returns the text of the link that `link` is a handle of.
 pub(crate) fn link_text(link: impl AsFd) -> Result<OsString, Errno> {
-    let text = rustix::fs::readlinkat(link, c"", Vec::new())?;
+    link_text_at(link, OsStr::new(""))
+}
+
+/// Returns the text of the link `name` in `dir`.
+pub(crate) fn link_text_at(dir: impl AsFd, name: &OsStr) -> Result<OsString, Errno> {
+    let text = rustix::fs::readlinkat(dir, name, Vec::new())?;
     Ok(OsString::from_vec(text.into_bytes()))
 }
 

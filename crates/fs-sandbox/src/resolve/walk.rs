@@ -16,7 +16,7 @@ use crate::resolve::{Follow, Missing, Place, sys};
 use crate::rights::{self, Rights};
 
 /// How many links a path may lead through.
-const MAX_LINKS: u32 = 40;
+pub(super) const MAX_LINKS: u32 = 40;
 /// How many handles a walk keeps for the way back; above these a directory is opened again.
 const MAX_HANDLES: usize = 16;
 /// How many directories one walk may make.

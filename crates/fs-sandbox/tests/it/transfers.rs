@@ -369,6 +369,87 @@ fn the_other_names_of_a_replaced_file_keep_its_bytes_or_keep_it() {
     }
 }
 
+/// Asserts that the link `from` is moved to none of `goals`, and that all stays as it was.
+#[track_caller]
+fn check_link_stays(links: &[&str], from: &str, goals: &[&str]) {
+    both_ways(|| {
+        let tree = Tree::new(&[&["root/f=F", "root/d/", "root/dd->d"], links].concat());
+        fs::hard_link(tree.path("root/f"), tree.path("root/hard")).unwrap();
+        let workspace = tree.builder().deny("**/.env*").build().unwrap();
+        let before = contents(&tree.path("root"));
+        for over in [Over::No, Over::Yes] {
+            for to in goals {
+                let to = tree.text(to);
+                let refused = Way::Move.go(&workspace, from, &to, over);
+                let refused = refused.map_err(|error| said(&error));
+                assert_eq!(refused, Err(("invalid_argument", to)), "{links:?} {over:?}");
+                assert_eq!(contents(&tree.path("root")), before, "{links:?} {over:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_link_never_replaces_the_file_that_it_leads_to() {
+    let names = ["f", "./f", "d/../f", "hard", "${BASE}/root/f", "ws:f"];
+    check_link_stays(&["root/l->f"], "l", &names);
+    check_link_stays(&["root/l->hard"], "l", &names);
+    check_link_stays(&["root/l->./d/../f"], "l", &names);
+    check_link_stays(&["root/l->${BASE}/root/f"], "l", &names);
+    check_link_stays(&["root/l->m", "root/m->f"], "l", &names);
+    check_link_stays(&["root/l->.env", "root/.env->f"], "l", &names);
+    check_link_stays(&["root/d/l->../f"], "d/l", &names);
+    check_link_stays(&["root/d/l->../dd/../f"], "dd/l", &names);
+    check_link_stays(&["root/d/l->${BASE}/root/m", "root/m->f"], "d/l", &names);
+    // The way leads out and comes back.
+    check_link_stays(&["root/l->../out/x", "out/x->../root/f"], "l", &names);
+    check_link_stays(&["root/l->${BASE}/out/r/f", "out/r->../root"], "l", &names);
+}
+
+#[test]
+fn a_link_never_replaces_a_link_that_it_leads_by() {
+    check_link_stays(&["root/l->m", "root/m->f"], "l", &["m"]);
+    check_link_stays(&["root/l->m", "root/m->gone"], "l", &["m"]);
+    check_link_stays(
+        &["root/l->k", "root/k->d/m", "root/d/m->../f"],
+        "l",
+        &["k", "d/m"],
+    );
+    check_link_stays(&["root/l->m", "root/m->l"], "l", &["m"]);
+}
+
+#[test]
+fn a_link_never_takes_a_name_from_where_it_leads_to_itself() {
+    check_link_stays(&["root/d/l->f"], "d/l", &["f"]);
+    check_link_stays(&["root/d/l->m", "root/m->f"], "d/l", &["m"]);
+}
+
+#[test]
+fn a_link_that_leads_elsewhere_replaces_a_file() {
+    for text in ["g", "gone", "../out/s", "m", "d"] {
+        let link = format!("root/l->{text}");
+        let items = [
+            "root/f=F",
+            "root/g=G",
+            "root/m->g",
+            "root/d/",
+            &link,
+            "out/s=S",
+        ];
+        let moved = format!("-> {text}");
+        for to in ["f", "m"] {
+            if to == text {
+                continue;
+            }
+            let mut after = vec![("d/", ""), ("f", "F"), ("g", "G"), ("m", "-> g")];
+            after.retain(|(name, _)| *name != to);
+            after.push((to, &moved));
+            after.sort_unstable();
+            check(&items, Way::Move, ["l", to], Over::Yes, &after);
+        }
+    }
+}
+
 /// Asserts what two roots with rights of their own answer to a transfer from the first to the second.
 #[track_caller]
 fn check_rights(way: Way, source: Rights, target: Rights, expected: Result<(), (&str, &str)>) {
