@@ -99,6 +99,27 @@ fn a_small_read_beside_a_search_is_quick() {
     });
 }
 
+#[test]
+fn a_read_does_not_wait_for_many_searches() {
+    World::in_memory(Openat2::Open, |world| {
+        plant(world);
+        let mcp = Mcp::start(&world.settings());
+        let searches: Vec<Pending> = (0..40).map(|_| search(&mcp, None)).collect();
+        for tool in ["read_file_range", "stat_file", "list_dir"] {
+            let path = if tool == "list_dir" { "." } else { "small" };
+            let answer = mcp.tool(tool, &json!({ "path": path }));
+            assert_eq!(answer.code(), "ok");
+        }
+        let moment = Duration::from_millis(1);
+        let ended = searches
+            .iter()
+            .filter(|search| mcp.wire.wait_for(search, moment).is_some());
+        assert_eq!(ended.count(), 0, "searches had to end first");
+        searches.iter().for_each(|search| cancel(&mcp, search));
+        check_quiet(&mcp, &searches[39]);
+    });
+}
+
 /// Returns the next so many notifications.
 #[track_caller]
 fn steps(mcp: &Mcp, count: usize) -> Vec<Value> {

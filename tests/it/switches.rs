@@ -173,3 +173,59 @@ fn switches_together_allow_what_each_does() {
     let all = [ALL, READ, EDIT, WRITE, DELETE].map(|name| (name, "1"));
     check(&all, "red");
 }
+
+#[test]
+fn an_edit_of_what_may_not_be_read_shows_nothing_of_it() {
+    let world = World::new();
+    let mut command = command();
+    let command = command.args(arguments(&world.settings())).env(EDIT, "1");
+    let mcp = Mcp::of(command);
+    let path = world.expand("${OUT}/f");
+    for (tool, arguments, code) in [
+        (
+            "files_edit",
+            json!({"edits": [{"old": "port = 1", "new": "port = 2"}]}),
+            "ok",
+        ),
+        (
+            "edit_file",
+            json!({"mode": "insert", "line": 2, "text": "#"}),
+            "ok",
+        ),
+        (
+            "files_edit",
+            json!({"edits": [{"old": "port =  1", "new": "port = 2"}]}),
+            "no_match",
+        ),
+    ] {
+        world.put("out/f", format!("{CANARY}\nport = 1\n{CANARY}\n"));
+        let mut arguments = arguments;
+        arguments["path"] = path.clone().into();
+        arguments["diff"] = true.into();
+        let answer = mcp.tool(tool, &arguments);
+        assert_eq!(answer.code(), code, "{}", answer.raw);
+        assert!(!answer.raw.contains(CANARY), "{}", answer.raw);
+        assert!(!answer.raw.contains("differs"), "{}", answer.raw);
+    }
+}
+
+#[test]
+fn a_search_of_the_outside_names_what_it_finds_as_the_caller_named_it() {
+    let world = World::new();
+    world.put("out/sub/f", "hit\n");
+    std::os::unix::fs::symlink(world.out(), world.path("root/door")).unwrap();
+    let mut command = command();
+    let command = command.args(arguments(&world.settings())).env(READ, "1");
+    let mcp = Mcp::of(command);
+    for root in ["door", "door/", "../out", "door/sub/.."] {
+        let answer = mcp.tool("search_files", &json!({"query": "hit", "root": root}));
+        let expected = format!("{}/sub/f:1:hit", root.trim_end_matches('/'));
+        assert_eq!(answer.done().text(), expected);
+        let (path, _) = expected.split_once(':').unwrap();
+        let read = mcp.tool("read_file", &json!({ "path": path }));
+        assert_eq!(read.done().text(), "hit\n");
+    }
+    let out = world.expand("${OUT}");
+    let answer = mcp.tool("search_files", &json!({"query": "hit", "root": out}));
+    assert_eq!(answer.done().text(), format!("{out}/sub/f:1:hit"));
+}

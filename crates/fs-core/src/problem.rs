@@ -333,6 +333,12 @@ impl Problem {
             Self::TooLarge { hint, .. } => hint,
             Self::Io { retry: true, .. } => "try again",
             Self::OutsideSandbox => "use a path below one of the roots",
+            Self::NotFound => "list the directory to see what is there",
+            Self::NotADirectory => "list the directory above it to see what is there",
+            Self::NotAFile => "name a regular file: others are not opened",
+            Self::PermissionDenied => "have its mode or owner changed, or use another file",
+            Self::OutOfRange { .. } => "read the file again to see which lines it has",
+            Self::BinaryFile { .. } => "to replace it by text, write it whole and name `encoding`",
             _ => return None,
         };
         Some(text.to_owned())

@@ -4,6 +4,7 @@ mod body;
 mod code;
 mod collect;
 mod compile;
+mod filter;
 mod look;
 mod names;
 mod run;
@@ -36,8 +37,9 @@ pub struct Query {
     /// Whether case counts; `None` for what is usual: it does in texts, and is [`Case::Smart`] in
     /// names.
     pub case: Option<Case>,
-    /// A glob that files must match: by their name, or with a slash in it by their path below the
-    /// directory that is searched. `*` stops at a slash, `**` does not.
+    /// Globs that files must match, parted by commas: by their name, or with a slash in it by their
+    /// path below the directory that is searched. `*` stops at a slash, `**` does not; `/a` is the `a`
+    /// right there, `d/` all that is in a `d`, and after `!` follows what must not match.
     pub file_glob: Option<String>,
     /// How many lines to show before and after each line that matches.
     pub context_lines: usize,

@@ -2,8 +2,8 @@
 
 use std::io::Read as _;
 
-use fs_core::{Eol, Patch, Piece, Problem, Result, TextFormat, Version};
-use fs_sandbox::{MAX_UPDATE_BYTES, Opened, UpdateOptions, Workspace, Written};
+use fs_core::{Eol, Error, ErrorKind, Patch, Piece, Problem, Result, TextFormat, Version};
+use fs_sandbox::{MAX_UPDATE_BYTES, Opened, Source, UpdateOptions, Workspace, Written};
 
 use crate::diff::DiffOptions;
 use crate::plan::{Plan, plan};
@@ -26,7 +26,7 @@ pub struct Edited {
     pub replacements: u64,
     /// How many lines changed, as [`Plan::lines_changed`](crate::Plan::lines_changed) counts them.
     pub lines_changed: u64,
-    /// The unified diff, capped.
+    /// The unified diff, capped; empty where the caller may edit and not read.
     pub diff: String,
     /// The size after, in bytes.
     pub size: u64,
@@ -89,10 +89,29 @@ fn commit(
     options: &UpdateOptions,
 ) -> Result<Edited> {
     let (written, told) = workspace.update(path, options, |source| {
-        let (told, patch) = told(&source.bytes, path, request)?;
+        let planned = told(&source.bytes, path, request);
+        let (mut told, patch) = planned.map_err(|error| may_tell(error, source))?;
+        if !source.may_read {
+            told.diff.clear();
+        }
         Ok((patch, told))
     })?;
     Ok(told.edited(written))
+}
+
+/// Returns the error without what it tells of the text, unless that may be read.
+fn may_tell(error: Error, source: &Source) -> Error {
+    if source.may_read || error.kind() != ErrorKind::NoMatch {
+        return error;
+    }
+    let bare = Error::from(Problem::NoMatch {
+        explanation: None,
+        lines: Vec::new(),
+    });
+    match error.edit() {
+        Some(index) => bare.in_edit(index),
+        None => bare,
+    }
 }
 
 fn rehearse(

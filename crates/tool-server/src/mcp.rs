@@ -13,6 +13,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 use tool_server::{Call, CallError, Checked, Effect, ToolError, ToolOutput, ToolSpec, Toolbox};
 
 use crate::failure::Failure;
@@ -27,6 +28,9 @@ const GRACE: Duration = Duration::from_millis(1_500);
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// How long they may take to stop when nobody reads their answers any more.
 const UNHEARD: Duration = Duration::from_secs(5);
+
+/// How many long calls run at the same time; the others wait, and leave threads to the short ones.
+const LONG_CALLS: usize = 8;
 
 /// How often a client that asks for it is told how far a call has come.
 const TELLING: Duration = if cfg!(test) {
@@ -53,6 +57,7 @@ struct Server {
     toolbox: Arc<Toolbox>,
     structured: Structured,
     info: ServerConfig,
+    long_calls: Semaphore,
     /// Until when no call is run where the messages are read.
     distrusted: Mutex<Option<Instant>>,
 }
@@ -101,6 +106,7 @@ impl Server {
             toolbox: Arc::new(toolbox),
             structured,
             info,
+            long_calls: Semaphore::new(LONG_CALLS),
             distrusted: Mutex::default(),
         }
     }
@@ -116,6 +122,15 @@ impl Server {
     ) -> Result<Result<ToolOutput, ToolError>, ErrorData> {
         let toolbox = Arc::clone(&self.toolbox);
         let cancel = &call.cancel;
+        let _turn = if checked.is_long() {
+            // Whoever gives up while it waits is told so by the call itself, at once.
+            tokio::select! {
+                turn = self.long_calls.acquire() => turn.ok(),
+                () = context.ct.cancelled() => None,
+            }
+        } else {
+            None
+        };
         let mut work = tokio::task::spawn_blocking(move || toolbox.run(checked));
         let done = tokio::select! {
             done = &mut work => done,

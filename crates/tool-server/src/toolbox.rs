@@ -85,13 +85,24 @@ pub struct ToolSpec {
     pub facts: &'static [(&'static str, &'static str)],
     pub(crate) sets: &'static [ToolSet],
     pub(crate) run: Run,
-    pub(crate) run_short: Option<RunShort>,
+    pub(crate) pace: Pace,
 }
 
 /// What a tool does.
 pub(crate) type Run = fn(&Toolbox, &mut Args, &Call) -> Result<ToolOutput, ToolError>;
 /// The same where that is sure to be short, else nothing.
 pub(crate) type RunShort = fn(&Toolbox, &Args, &Call) -> Option<Result<ToolOutput, ToolError>>;
+
+/// How long a call of a tool may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Pace {
+    /// So short now and then that another thread is not worth it.
+    Short(RunShort),
+    /// As long as a read or a change of one file takes.
+    Plain,
+    /// As long as a walk of a whole tree takes.
+    Long,
+}
 
 /// A call whose tool is there and whose arguments fit.
 #[derive(Debug)]
@@ -231,9 +242,18 @@ impl Toolbox {
     /// Does what a checked call asks for if that takes less time than to wake another thread, as
     /// the read of a small file does; answers `None` when it may take longer.
     pub fn run_short(&self, checked: &Checked) -> Option<Result<ToolOutput, ToolError>> {
-        let run_short = checked.spec.run_short?;
+        let Pace::Short(run_short) = checked.spec.pace else {
+            return None;
+        };
         let done = run_short(self, &checked.args, &checked.call)?;
         Some(done.map_err(|error| checked.spec.marked(error)))
+    }
+}
+
+impl Checked {
+    /// Returns whether the call may take as long as a walk of a whole tree.
+    pub fn is_long(&self) -> bool {
+        matches!(self.spec.pace, Pace::Long)
     }
 }
 

@@ -1,7 +1,5 @@
 //! From a query to matchers.
 
-use std::os::unix::ffi::OsStrExt;
-
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
@@ -10,8 +8,7 @@ use super::{Case, Query, Syntax};
 use crate::encoding::Encoding;
 use crate::error::Result;
 use crate::format::Fallback;
-use crate::glob::Glob;
-use crate::path::{RelPath, push_escaped};
+use crate::path::push_escaped;
 use crate::problem::Problem;
 
 /// A longer pattern is a mistake.
@@ -47,21 +44,6 @@ const GUESSES: [&str; 23] = [
     "windows-874",
 ];
 
-/// Which entries of a tree are looked at, by name.
-#[derive(Debug)]
-pub(super) struct Filter {
-    glob: Option<(Glob, Scope)>,
-    /// How many bytes of a path lead to the directory that is searched, the slash included.
-    depth: usize,
-}
-
-/// What of an entry a pattern is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
-    Name,
-    Path,
-}
-
 /// The matchers of a search of texts.
 #[derive(Debug)]
 pub(super) struct TextPattern {
@@ -79,54 +61,6 @@ pub(super) struct TextPattern {
     pub(super) may_end_in_break: bool,
     /// How fast the matcher is.
     pub(super) speed: Speed,
-}
-
-impl Filter {
-    /// Returns the filter of a query's file glob, for paths below `start`.
-    pub(super) fn new(query: &Query, start: &RelPath) -> Result<Self> {
-        let glob = query.file_glob.as_deref().map(|glob| {
-            let matcher = Glob::new(glob, Case::Sensitive);
-            let matcher = matcher.map_err(|reason| Problem::invalid("file_glob", reason))?;
-            Ok::<_, Problem>((matcher, Scope::of(glob)))
-        });
-        Ok(Self {
-            glob: glob.transpose()?,
-            depth: match start.as_os_str().len() {
-                0 => 0,
-                len => len + 1,
-            },
-        })
-    }
-
-    /// Returns whether the entry at `path` is looked at.
-    pub(super) fn admits(&self, path: &RelPath) -> bool {
-        self.glob
-            .as_ref()
-            .is_none_or(|(glob, scope)| glob.is_match(self.part(path, *scope)))
-    }
-
-    /// Returns what of a path a pattern is compared with.
-    pub(super) fn part<'p>(&self, path: &'p RelPath, scope: Scope) -> &'p [u8] {
-        match scope {
-            Scope::Name => path.file_name().unwrap_or_default().as_bytes(),
-            Scope::Path => path
-                .as_os_str()
-                .as_bytes()
-                .get(self.depth..)
-                .unwrap_or_default(),
-        }
-    }
-}
-
-impl Scope {
-    /// Returns what a pattern is compared with: paths when it holds a slash.
-    pub(super) fn of(pattern: &str) -> Self {
-        if pattern.contains('/') {
-            Self::Path
-        } else {
-            Self::Name
-        }
-    }
 }
 
 impl TextPattern {

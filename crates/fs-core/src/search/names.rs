@@ -6,7 +6,8 @@ use cap_std::fs::Dir;
 use grep_regex::RegexMatcher;
 
 use super::body::Watch;
-use super::compile::{Filter, Scope, is_match, name_matcher};
+use super::compile::{is_match, name_matcher};
+use super::filter::{Filter, Scope};
 use super::{Case, Cut, Found, FoundName, Query, Syntax};
 use crate::error::Result;
 use crate::glob::Glob;

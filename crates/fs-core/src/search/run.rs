@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::body::Watch;
 use super::collect::{Collector, Share};
-use super::compile::Filter;
+use super::filter::Filter;
 use super::sink::Runs;
 use super::{Cut, Found, Query};
 use crate::encoding::Encoding;

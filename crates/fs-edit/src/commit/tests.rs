@@ -218,3 +218,21 @@ fn a_cancelled_call_changes_nothing() {
     }
     assert_eq!(desk.content(), b"a\n");
 }
+
+#[test]
+fn who_may_edit_and_not_read_is_told_nothing_of_the_text() {
+    let desk = Desk::with(Rights::EDIT, b"user = root\nport = 1\nkey = secret\n");
+    let options = EditOptions::default();
+    let edited = desk
+        .edit("f", &[("port = 1", "port = 2")], &options)
+        .unwrap();
+    assert_eq!((edited.replacements, edited.diff.as_str()), (1, ""));
+    assert_eq!(desk.content(), b"user = root\nport = 2\nkey = secret\n");
+    let error = desk.edit("f", &[("port =  2", "x")], &options).unwrap_err();
+    let told = format!("{error} {:?}", error.fields());
+    assert_eq!(error.code(), "no_match");
+    assert!(
+        !told.contains("line 2") && error.fields().iter().all(|(name, _)| *name != "lines"),
+        "{told}"
+    );
+}

@@ -61,7 +61,7 @@ fn a_failed_call_is_exit_code_1_and_an_unknown_tool_2() {
         |tool: &str, path: &str| call(&toolbox, tool, &[format!("path={path}")], Print::Text);
     assert!(
         matches!(call("files_read", "none"), Err(Failure::Failed(message))
-        if message == "not_found: file not found: none")
+        if message == "not_found: file not found: none\nlist the directory to see what is there")
     );
     assert!(
         matches!(call("files_raed", "a"), Err(Failure::Usage(message))

@@ -7,7 +7,7 @@ use crate::file::OWN;
 use crate::files::PATH;
 use crate::output::ToolOutput;
 use crate::schema::Args;
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "delete_file",
@@ -18,7 +18,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     facts: &[],
     sets: OWN,
     run,
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, _call: &Call) -> Result<ToolOutput, ToolError> {

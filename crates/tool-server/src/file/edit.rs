@@ -6,12 +6,12 @@ use fs_edit::{Edit, EditOptions, Edited, Positional, Request, Target, edit_file}
 use crate::error::ToolError;
 use crate::file::media::Media;
 use crate::file::{TWIN, artifact, changed};
-use crate::files::edit::{DIFF, DRY_RUN, EOL, ON_HARD_LINK, eol, hard_links};
+use crate::files::edit::{DIFF, DRY_RUN, EOL, ON_HARD_LINK, diff, eol, hard_links};
 use crate::files::{Aftermath, ENCODING, IF_VERSION, PATH, encoding, update_options};
 use crate::output::ToolOutput;
-use crate::render::{counted, fenced};
+use crate::render::counted;
 use crate::schema::{Args, Kind, MAX_POSITION, Param};
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "edit_file",
@@ -82,7 +82,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: TWIN,
     run,
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 /// Parameters that only some modes take, by the value at which they say nothing.
@@ -192,7 +192,7 @@ fn render(toolbox: &Toolbox, edited: &Edited, path: &str, args: &Args) -> ToolOu
     let artifact = artifact(toolbox, path, edited.size, Media::Text);
     let mut output = changed(&message, artifact);
     if edited.dry_run || args.flag("diff") {
-        output = output.with_block(fenced(&edited.diff, "diff"));
+        output = output.with_block(diff(edited));
     }
     let output = output
         .with_fact("replacements", edited.replacements)

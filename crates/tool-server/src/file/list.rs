@@ -9,7 +9,7 @@ use crate::files::ls::{MAX_ENTRIES, more_note, next_cursor, position};
 use crate::output::ToolOutput;
 use crate::render::{counted, name, size};
 use crate::schema::{Args, Param};
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 /// Entries of an answer when the call names no limit.
 const DEFAULT_ENTRIES: i64 = 500;
@@ -33,7 +33,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: TWIN,
     run,
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {

@@ -1,6 +1,6 @@
 //! `make_dir`: a directory, with those above it.
 
-use fs_core::one_line;
+use fs_core::{ErrorKind, one_line};
 use fs_sandbox::{Change, CreateDirOptions};
 
 use crate::error::ToolError;
@@ -8,7 +8,7 @@ use crate::file::OWN;
 use crate::files::PATH;
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param};
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "make_dir",
@@ -23,7 +23,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     facts: &[("created", "boolean")],
     sets: OWN,
     run,
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, _call: &Call) -> Result<ToolOutput, ToolError> {
@@ -32,9 +32,24 @@ fn run(toolbox: &Toolbox, args: &mut Args, _call: &Call) -> Result<ToolOutput, T
         parents: args.flag("parents"),
         exist_ok: args.flag("exist_ok"),
     };
-    let change = toolbox.workspace().create_dir_with(path, options)?;
+    let change = toolbox.workspace().create_dir_with(path, options);
+    let change = change.map_err(|error| explain(error, options))?;
     let created = change == Change::Created;
     let did = if created { "created" } else { "exists" };
     let text = format!("OK: directory {did}: {}", one_line(path));
     Ok(ToolOutput::new(text).with_fact("created", created))
+}
+
+/// Returns the error with the step that this tool has.
+fn explain(error: fs_core::Error, options: CreateDirOptions) -> ToolError {
+    let kind = error.kind();
+    let error = ToolError::from(error);
+    match kind {
+        ErrorKind::NotFound if !options.parents => {
+            error.hinting("make the directory above it first, or leave parents out")
+        }
+        ErrorKind::AlreadyExists if options.exist_ok => error.hinting("choose another name"),
+        ErrorKind::AlreadyExists => error.hinting("choose another name, or leave exist_ok out"),
+        _ => error,
+    }
 }

@@ -15,7 +15,7 @@ use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::render::counted;
 use crate::schema::{Args, MAX_POSITION, Param};
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 /// Lines of an answer when the call names no limit.
 const DEFAULT_LINES: i64 = 500;
@@ -53,7 +53,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     facts: FACTS,
     sets: TWIN,
     run,
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {

@@ -8,7 +8,7 @@ use crate::files::read::{FACTS, SHORT_BYTES, with_window, words};
 use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param};
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 pub(super) const VERSION: Param = Param::flag("version", "Add the version, for if_version.");
 
@@ -22,7 +22,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     facts: FACTS,
     sets: TWIN,
     run,
-    run_short: Some(run_short),
+    pace: Pace::Short(run_short),
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {

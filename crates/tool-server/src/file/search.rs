@@ -9,7 +9,7 @@ use crate::error::ToolError;
 use crate::file::OWN;
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param};
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 /// Results of an answer when the call names no limit.
 const DEFAULT_RESULTS: i64 = 50;
@@ -61,7 +61,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: OWN,
     run,
-    run_short: None,
+    pace: Pace::Long,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
@@ -118,6 +118,11 @@ fn pattern(args: &Args, target: Target) -> Result<String, ToolError> {
     };
     if pattern.trim().is_empty() {
         return Err(ToolError::invalid("query", "it is empty"));
+    }
+    let is_sign = |sign: char| "\\^.|?*+()[]{}".contains(sign);
+    if target == Target::Definitions && args.flag("regex") && pattern.contains(is_sign) {
+        let reason = "mode code takes a name as it is written, not a regular expression";
+        return Err(ToolError::invalid("query", reason));
     }
     Ok(pattern.to_owned())
 }

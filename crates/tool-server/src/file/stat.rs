@@ -9,7 +9,7 @@ use crate::files::PATH;
 use crate::output::ToolOutput;
 use crate::render::{size, time};
 use crate::schema::Args;
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "stat_file",
@@ -26,7 +26,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: OWN,
     run,
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, _call: &Call) -> Result<ToolOutput, ToolError> {

@@ -130,14 +130,20 @@ fn errors_are_marked_in_words_only() {
     assert_eq!(read.unwrap(), ["ERROR: not an error\n"]);
     let error = world.failed("read_file", &json!({"path": "no"}));
     assert_eq!(error.code(), "not_found");
-    assert_eq!(error.to_string(), "ERROR: not_found: file not found: no");
+    let text = "not_found: file not found: no\nlist the directory to see what is there";
+    assert_eq!(error.to_string(), format!("ERROR: {text}"));
     let object = Value::from(error.object());
     assert_eq!(
         object,
-        json!({"code": "not_found", "message": "file not found: no", "path": "no"})
+        json!({
+            "code": "not_found",
+            "message": "file not found: no",
+            "path": "no",
+            "hint": "list the directory to see what is there",
+        })
     );
     let error = world.failed("read_file", &json!({"path": "f", "limit": 1}));
     assert!(error.to_string().starts_with("ERROR: invalid_argument: "));
     let error = world.failed("files_read", &json!({"path": "no"}));
-    assert_eq!(error.to_string(), "not_found: file not found: no");
+    assert_eq!(error.to_string(), text);
 }

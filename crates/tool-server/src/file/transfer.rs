@@ -9,7 +9,7 @@ use crate::file::{OWN, artifact, changed};
 use crate::output::ToolOutput;
 use crate::render::counted;
 use crate::schema::{Args, Param};
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 const PARAMS: &[Param] = &[
     Param::text("src_path", "").required(),
@@ -34,7 +34,7 @@ pub(crate) static COPY: ToolSpec = ToolSpec {
     facts: FACTS,
     sets: OWN,
     run: |toolbox, args, call| run(&COPYING, toolbox, args, call),
-    run_short: None,
+    pace: Pace::Long,
 };
 
 pub(crate) static MOVE: ToolSpec = ToolSpec {
@@ -46,7 +46,7 @@ pub(crate) static MOVE: ToolSpec = ToolSpec {
     facts: FACTS,
     sets: OWN,
     run: |toolbox, args, call| run(&MOVING, toolbox, args, call),
-    run_short: None,
+    pace: Pace::Long,
 };
 
 /// What is done between the two paths, and the word for it.

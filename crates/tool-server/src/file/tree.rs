@@ -10,7 +10,7 @@ use crate::files::PATH;
 use crate::output::ToolOutput;
 use crate::render::name;
 use crate::schema::{Args, Param};
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 /// How deep the tree goes when the call does not say.
 const DEFAULT_DEPTH: i64 = 2;
@@ -48,7 +48,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: OWN,
     run,
-    run_short: None,
+    pace: Pace::Long,
 };
 
 /// A line of the tree before its branches are drawn.

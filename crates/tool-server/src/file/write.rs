@@ -10,7 +10,7 @@ use crate::files::write::{bytes_of, change, done};
 use crate::files::{Aftermath, ENCODING, IF_VERSION, PATH, encoding, update_options};
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param};
-use crate::toolbox::{Call, Effect, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 const PARAMS: &[Param] = &[
     PATH,
@@ -41,7 +41,7 @@ pub(crate) static WRITE: ToolSpec = ToolSpec {
     facts: FACTS,
     sets: TWIN,
     run: |toolbox, args, call| run(WriteMode::Overwrite, toolbox, args, call),
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 pub(crate) static APPEND: ToolSpec = ToolSpec {
@@ -54,7 +54,7 @@ pub(crate) static APPEND: ToolSpec = ToolSpec {
     facts: FACTS,
     sets: TWIN,
     run: |toolbox, args, call| run(WriteMode::Append, toolbox, args, call),
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 fn run(

@@ -11,7 +11,7 @@ use crate::files::{
 use crate::output::ToolOutput;
 use crate::render::{counted, fenced};
 use crate::schema::{Args, Kind, MAX_POSITION, Param};
-use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSet, ToolSpec, Toolbox};
 
 pub(crate) const EOL: Param = Param::choice(
     "eol",
@@ -76,7 +76,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
     run,
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
@@ -138,7 +138,7 @@ fn render(edited: &Edited, count: u64, path: &str, args: &Args) -> ToolOutput {
     let done = done(edited, count, &one_line(path));
     let mut output = ToolOutput::new(done + &aftermath.clauses());
     if edited.dry_run || args.flag("diff") {
-        output = output.with_block(fenced(&edited.diff, "diff"));
+        output = output.with_block(diff(edited));
     }
     let output = output
         .with_fact("edit_count", count)
@@ -147,6 +147,14 @@ fn render(edited: &Edited, count: u64, path: &str, args: &Args) -> ToolOutput {
         .with_fact("diff", edited.diff.as_str())
         .with_fact("dry_run", edited.dry_run);
     aftermath.finish(output, args)
+}
+
+/// Returns the diff as a block, or why there is none.
+pub(crate) fn diff(edited: &Edited) -> String {
+    if edited.diff.is_empty() {
+        return "[No diff: the read right is missing.]".to_owned();
+    }
+    fenced(&edited.diff, "diff")
 }
 
 fn done(edited: &Edited, count: u64, path: &str) -> String {

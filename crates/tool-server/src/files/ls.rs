@@ -6,7 +6,7 @@ use crate::error::ToolError;
 use crate::output::ToolOutput;
 use crate::render::{name, quoted, size};
 use crate::schema::{Args, Param};
-use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSet, ToolSpec, Toolbox};
 
 /// Entries of an answer when the call names no limit.
 const DEFAULT_ENTRIES: u64 = 500;
@@ -32,7 +32,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
     run,
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {

@@ -7,7 +7,7 @@ use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::render::{counted, format_words, with_format};
 use crate::schema::{Args, MAX_POSITION, Param};
-use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSet, ToolSpec, Toolbox};
 
 /// Lines of an answer when the call names no limit.
 const DEFAULT_LINES: u64 = 2_000;
@@ -64,7 +64,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     facts: FACTS,
     sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
     run,
-    run_short: Some(run_short),
+    pace: Pace::Short(run_short),
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {

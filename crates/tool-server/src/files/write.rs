@@ -9,7 +9,7 @@ use crate::files::{
 };
 use crate::output::ToolOutput;
 use crate::schema::{Args, MAX_POSITION, Param};
-use crate::toolbox::{Call, Effect, ToolSet, ToolSpec, Toolbox};
+use crate::toolbox::{Call, Effect, Pace, ToolSet, ToolSpec, Toolbox};
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "files_write",
@@ -45,7 +45,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: &[ToolSet::Standard, ToolSet::Files, ToolSet::All],
     run,
-    run_short: None,
+    pace: Pace::Plain,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {

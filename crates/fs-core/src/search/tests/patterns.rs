@@ -139,3 +139,30 @@ fn globs_choose_files() {
     );
     check(&files, &only("*.{py,md}"), &["d/c.py:1:x"]);
 }
+
+#[test]
+fn globs_are_anchored_excluded_and_listed() {
+    let paths = ["a.rs", "d/a.rs", "d/b.py", "e/d/c.md"];
+    let files = paths.map(|path| (path, b"x".as_slice()));
+    let only = |glob: &str, expected: &[&str]| {
+        let query = Query {
+            file_glob: Some(glob.to_owned()),
+            ..query("x")
+        };
+        let expected: Vec<String> = expected.iter().map(|path| format!("{path}:1:x")).collect();
+        let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
+        check(&files, &query, &expected);
+    };
+    only("/a.rs", &["a.rs"]);
+    only("./a.rs", &["a.rs"]);
+    only("./d/*", &["d/a.rs", "d/b.py"]);
+    only("d/", &["d/a.rs", "d/b.py", "e/d/c.md"]);
+    only("/d/", &["d/a.rs", "d/b.py"]);
+    only("e/d/", &["e/d/c.md"]);
+    only("!*.rs", &["d/b.py", "e/d/c.md"]);
+    only("!/a.rs, !e/", &["d/a.rs", "d/b.py"]);
+    only("*.py,*.md", &["d/b.py", "e/d/c.md"]);
+    only("*.{py,md}, *.rs ,!d/a.*", &["a.rs", "d/b.py", "e/d/c.md"]);
+    only(r"a\,b", &[]);
+    only(" , ", &["a.rs", "d/a.rs", "d/b.py", "e/d/c.md"]);
+}

@@ -7,10 +7,14 @@ use fs_sandbox::{Searched, Workspace};
 use serde_json::{Map, Value};
 
 use crate::error::ToolError;
+use crate::file::search::MAX_RESULTS;
 use crate::file::{skipped_fact, skipped_words};
 use crate::output::ToolOutput;
 use crate::render::counted;
 use crate::schema::Args;
+
+/// As many results as an answer may hold.
+const MOST: usize = MAX_RESULTS.unsigned_abs() as usize;
 
 /// What was found in all places.
 #[derive(Debug, Default)]
@@ -27,6 +31,15 @@ pub(super) struct Answer {
 
 /// How found paths are written: relative to the first root, with the root's name in the others.
 struct Naming(Vec<String>);
+
+/// How the paths of one place are written.
+enum Names<'n> {
+    /// Below the root of this name.
+    In(&'n Naming, &'n str),
+    /// Outside of the roots: as the caller wrote the place, for where it leads is not told. The
+    /// link-free path is that of the place.
+    Outside(&'n str, &'n RelPath),
+}
 
 /// Searches the places one after the other, as far as the limits of the whole answer go.
 ///
@@ -55,7 +68,7 @@ pub(super) fn search(
         if left == 0 && searched.found.hits > 0 {
             answer.cut = Some(Cut::Results);
         } else {
-            answer.add(&searched, query.context_lines, &naming);
+            answer.add(&searched, query.context_lines, &naming.of(place, &searched));
         }
         if answer.cut.is_some() {
             break;
@@ -98,6 +111,9 @@ impl Answer {
     fn cut_note(&self) -> Option<String> {
         let shown = counted(self.hits as u64, "result");
         Some(match self.cut? {
+            Cut::Results if self.hits >= MOST => {
+                format!("The first {shown}; there are more. Narrow the query or the root.")
+            }
             Cut::Results => {
                 format!("The first {shown}; there are more. Narrow the query or raise max_results.")
             }
@@ -108,9 +124,9 @@ impl Answer {
         })
     }
 
-    fn add(&mut self, searched: &Searched, context_lines: usize, naming: &Naming) {
+    fn add(&mut self, searched: &Searched, context_lines: usize, names: &Names<'_>) {
         let found = &searched.found;
-        let path = |path: &RelPath| naming.path(searched.root.as_deref(), path);
+        let path = |path: &RelPath| names.path(path);
         for name in &found.names {
             self.add_name(name, &path(&name.path));
         }
@@ -158,10 +174,15 @@ impl Answer {
 }
 
 impl Naming {
-    fn path(&self, root: Option<&str>, path: &RelPath) -> String {
-        let Some(root) = root else {
-            return format!("/{path}");
-        };
+    /// Returns how to write what was found at `place`.
+    fn of<'n>(&'n self, place: &'n str, searched: &'n Searched) -> Names<'n> {
+        match &searched.root {
+            Some(root) => Names::In(self, root),
+            None => Names::Outside(place, &searched.path),
+        }
+    }
+
+    fn path(&self, root: &str, path: &RelPath) -> String {
         let text = path.to_string();
         let is_first = self.0.first().is_some_and(|first| first == root);
         // In the first root a name may begin as if it were in another one.
@@ -172,6 +193,21 @@ impl Naming {
             text
         } else {
             format!("{root}:{text}")
+        }
+    }
+}
+
+impl Names<'_> {
+    fn path(&self, path: &RelPath) -> String {
+        match self {
+            Self::In(naming, root) => naming.path(root, path),
+            Self::Outside(place, start) => {
+                let mut below = path.names().skip(start.names().count());
+                let below = below.try_fold(RelPath::root(), |path, name| path.join(name));
+                // A part of a path is a path.
+                let below = below.unwrap_or_default();
+                format!("{}/{below}", place.trim_end_matches('/'))
+            }
         }
     }
 }
