@@ -220,12 +220,12 @@ fn a_search_of_the_outside_names_what_it_finds_as_the_caller_named_it() {
     for root in ["door", "door/", "../out", "door/sub/.."] {
         let answer = mcp.tool("search_files", &json!({"query": "hit", "root": root}));
         let expected = format!("{}/sub/f:1:hit", root.trim_end_matches('/'));
-        assert_eq!(answer.done().text(), expected);
+        assert_eq!(answer.shown(), expected);
         let (path, _) = expected.split_once(':').unwrap();
         let read = mcp.tool("read_file", &json!({ "path": path }));
-        assert_eq!(read.done().text(), "hit\n");
+        assert_eq!(read.shown(), "hit\n");
     }
     let out = world.expand("${OUT}");
     let answer = mcp.tool("search_files", &json!({"query": "hit", "root": out}));
-    assert_eq!(answer.done().text(), format!("{out}/sub/f:1:hit"));
+    assert_eq!(answer.shown(), format!("{out}/sub/f:1:hit"));
 }
