@@ -166,6 +166,8 @@ pub struct Source {
     pub bytes: FileBytes,
     /// Their version.
     pub version: Version,
+    /// Whether whoever changes the file may read it, too: if not, nothing of it may be told.
+    pub may_read: bool,
 }
 
 impl Default for WriteOptions {

@@ -9,6 +9,7 @@ use super::{
 use crate::lock::{FileLock, FileLocks, LockKey};
 use crate::replace::{self, BackupNames, OldFile, ReplaceOptions, Replaced, Target};
 use crate::resolve::Place;
+use crate::rights::Rights;
 use crate::workspace::Workspace;
 
 /// What is larger is not loaded where its two ends are enough.
@@ -125,7 +126,11 @@ impl<'o> Held<'o> {
         check_size(old.size(), "append to it, or overwrite it as a whole")?;
         let bytes = read(old, 0, old.size())?;
         let version = self.checked_version(&bytes)?;
-        let source = Source { bytes, version };
+        let source = Source {
+            bytes,
+            version,
+            may_read: self.place.root.rights.contains(Rights::READ),
+        };
         let (patch, value) = plan(&source)?;
         let composed = Composed {
             text_bytes: new_bytes(&patch),
