@@ -2,7 +2,8 @@
 //!
 //! A new file is written beside the old one under a random name, gets the old one's owner, mode
 //! and attributes, and takes the name by an exchange. What comes out of the exchange must be the
-//! file that was read, else it is put back. The only exception is the in-place rewrite of a file
+//! file that was read, else it is put back. Among those who do so one file is exchanged at a time, by a
+//! lock of the kernel. The only exception is the in-place rewrite of a file
 //! with several names, which is asked for by name and always has a backup.
 //!
 //! Everything is relative to the handle of the directory; no path is resolved here.
@@ -12,6 +13,7 @@
 //! purpose: setuid, setgid and sticky bits, file capabilities and integrity hashes. Not carried
 //! over: the times, the file flags of `chattr`, holes.
 
+mod alone;
 mod attributes;
 mod backup;
 mod in_place;
@@ -36,6 +38,8 @@ pub(crate) use transfer::{Over, TransferHow, copy, relocate};
 use crate::policy::Policy;
 use crate::rights::Rights;
 use crate::write::{Backup, Durability, HardLinks};
+use alone::Alone;
+use backup::Kept;
 use old_file::{Snapshot, gone_is_conflict};
 use temp::Temp;
 
@@ -181,16 +185,30 @@ pub(crate) fn replace(
     sync_file(&file, options.durability)?;
     options.cancel.check()?;
     reached(Stage::Written);
-    let mut expected = old.snapshot();
-    expected.check_at(target)?;
-    let kept = backup::make(target, old, &mut expected, options)?;
-    swap::swap_in(target, temp, &file, old, &expected)?;
+    let kept = take_name(target, temp, &file, old, options)?;
     Ok(Replaced {
         file,
-        backup: kept.map(backup::Kept::settle),
+        backup: kept.map(Kept::settle),
         parted_links: old.links().saturating_sub(1),
         warnings: sync_dir(target.dir, options.durability),
     })
+}
+
+/// Gives the new file the name of the old one, which is backed up before if that is asked for.
+fn take_name<'a>(
+    target: Target<'a>,
+    temp: Temp<'_>,
+    file: &File,
+    old: &OldFile,
+    options: ReplaceOptions<'_>,
+) -> Result<Option<Kept<'a>>> {
+    let _old = Alone::with(old.file(), options.cancel)?;
+    let _new = Alone::with(file, options.cancel)?;
+    let mut expected = old.snapshot();
+    expected.check_at(target)?;
+    let kept = backup::make(target, old, &mut expected, options)?;
+    swap::swap_in(target, temp, file, old, &expected)?;
+    Ok(kept)
 }
 
 fn sync_file(file: &File, durability: Durability) -> Result<()> {

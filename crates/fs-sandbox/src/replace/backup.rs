@@ -45,7 +45,7 @@ impl Drop for Kept<'_> {
             return;
         }
         // Best effort: the error that leads here is the one to report.
-        _ = match &mut self.older {
+        _ = match &self.older {
             Some(older) => older.rename_over(&self.name),
             None => rustix::fs::unlinkat(self.dir, &*self.name, AtFlags::empty()),
         };

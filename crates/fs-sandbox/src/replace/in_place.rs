@@ -5,6 +5,7 @@ use fs_core::{Cancel, Patch, Piece, Problem, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::alone::Alone;
 use super::old_file::{OldFile, Snapshot};
 use super::{
     ReplaceOptions, Replaced, Stage, Target, backup, conflict, pieces, reached, sync_file,
@@ -24,6 +25,7 @@ pub(super) fn rewrite(
     options: ReplaceOptions<'_>,
 ) -> Result<Replaced> {
     let file = open_for_writing(target, old)?;
+    let _alone = Alone::with(old.file(), options.cancel)?;
     let (kept, copy) = backup::copy(target, old, options)?;
     options.cancel.check()?;
     reached(Stage::Written);

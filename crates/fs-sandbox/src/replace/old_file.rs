@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::os::fd::AsFd;
 
 use cap_std::fs::{Dir, File};
-use fs_core::{Problem, Result};
+use fs_core::{Cancel, Problem, Result};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::{Target, conflict};
+use super::{Target, alone, conflict};
 use crate::write::HardLinks;
 
 /// The regular file that has a name, open for reading, with what it was when it was opened.
@@ -49,6 +49,19 @@ impl OldFile {
         let snapshot = Snapshot::of(&file)?;
         snapshot.check_is_file()?;
         Ok(Self { file, snapshot })
+    }
+
+    /// Returns the file as it is once no other workspace rewrites it in place, which can only happen
+    /// to one with several names; none begins to as long as the file is open.
+    ///
+    /// # Errors
+    /// `cancelled`, `io`.
+    pub(crate) fn settled(self, cancel: &Cancel) -> Result<Self> {
+        if self.links() == 1 {
+            return Ok(self);
+        }
+        alone::hold(&self.file, cancel)?;
+        Self::opened(self.file)
     }
 
     /// Returns the handle.

@@ -9,7 +9,7 @@ use super::temp::{Temp, is_unsupported};
 use super::{Stage, Target, conflict, reached};
 
 /// How often a file is put back when somebody keeps replacing the name meanwhile.
-const TRIES: usize = 16;
+const TRIES: usize = 1024;
 
 /// Gives `file`, which `temp` names, the name of the target, if that is still `old`.
 ///
@@ -53,7 +53,7 @@ fn came_out(target: Target<'_>, temp: &Temp<'_>, old: &OldFile) -> Result<Option
 }
 
 /// Where names cannot be exchanged: the check, and then the rename at once.
-fn rename_over(target: Target<'_>, mut temp: Temp<'_>, expected: &Snapshot) -> Result<()> {
+fn rename_over(target: Target<'_>, temp: Temp<'_>, expected: &Snapshot) -> Result<()> {
     expected.check_at(target)?;
     temp.rename_over(target.name).map_err(refused)
 }
@@ -81,7 +81,9 @@ fn put_back(
         }
         match Snapshot::at(target.dir, temp.name()) {
             Ok(Some(came)) if came.is_same_file(&ours) => return conflict(),
-            Ok(Some(came)) if !came.is_same_file(&inside) => {
+            // `out` took the name from the new file, as it would have from this one: it has it now.
+            Ok(Some(came)) if came.is_same_file(&inside) => return conflict(),
+            Ok(Some(came)) => {
                 inside = out;
                 out = came;
             }

@@ -86,10 +86,10 @@ impl<'a> Temp<'a> {
     }
 
     /// Moves what has this name to `name`, in place of what has that one.
-    pub(super) fn rename_over(&mut self, name: &OsStr) -> Result<(), Errno> {
-        rustix::fs::renameat(self.dir, &*self.name, self.dir, name)?;
-        self.in_use = false;
-        Ok(())
+    ///
+    /// Where both are one file the system leaves both names, and so the drop unlinks this one.
+    pub(super) fn rename_over(&self, name: &OsStr) -> Result<(), Errno> {
+        rustix::fs::renameat(self.dir, &*self.name, self.dir, name)
     }
 
     /// Exchanges what has this name with what has `name`.

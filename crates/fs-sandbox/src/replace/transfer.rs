@@ -49,7 +49,7 @@ pub(crate) fn copy(
     replaced: Option<&OldFile>,
     how: TransferHow<'_>,
 ) -> Result<Vec<String>> {
-    let (mut temp, file) = copied(source, target.dir, how)?;
+    let (temp, file) = copied(source, target.dir, how)?;
     attributes::carry_to_copy(source, &file, replaced)?;
     sync_file(&file, how.durability)?;
     how.cancel.check()?;

@@ -230,7 +230,7 @@ pub(crate) fn open_locked(
         let lock = locks.lock(LockKey::File { id }, cancel)?;
         match OldFile::open(target)? {
             None => return Ok((None, None)),
-            Some(old) if old.id() == id => return Ok((Some(old), Some(lock))),
+            Some(old) if old.id() == id => return Ok((Some(old.settled(cancel)?), Some(lock))),
             Some(_) => {}
         }
     }

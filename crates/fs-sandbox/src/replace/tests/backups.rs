@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use rustix::io::Errno;
 
 use super::super::Stage;
+use super::super::temp::Temp;
 use super::faults::{Call, Fault};
 use super::hook;
 use super::scene::{Scene, attribute, code, set_attribute};
@@ -26,6 +27,16 @@ fn the_backup_is_the_old_file_itself() {
         assert_eq!((after.nlink(), scene.stat("f").nlink()), (1, 1));
         assert_eq!(after.modified().unwrap(), before.modified().unwrap());
     }
+}
+
+#[test]
+fn a_backup_that_is_there_already_leaves_no_other_name() {
+    let scene = Scene::with_file(b"old");
+    scene.hard_link("f", "f.bak");
+    let temp = Temp::link(scene.dir(), "f".as_ref()).unwrap();
+    temp.rename_over("f.bak".as_ref()).unwrap();
+    drop(temp);
+    assert_eq!(scene.names(), ["f", "f.bak"]);
 }
 
 #[test]

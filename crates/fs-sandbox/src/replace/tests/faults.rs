@@ -21,6 +21,7 @@ pub(in crate::replace) enum Call {
     Fsetxattr,
     Fsync,
     Linkat,
+    Flock,
     Renameat,
     Exchange,
     NoReplace,
@@ -85,6 +86,7 @@ impl Call {
             Self::Fchmod => (number(91, 52), Vec::new()),
             Self::Fsetxattr => (number(190, 7), Vec::new()),
             Self::Fsync => (number(74, 82), Vec::new()),
+            Self::Flock => (number(73, 32), Vec::new()),
             Self::Linkat => (number(265, 37), Vec::new()),
             Self::Renameat => (number(264, 38), Vec::new()),
             Self::Exchange => (

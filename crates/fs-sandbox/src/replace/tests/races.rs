@@ -1,10 +1,13 @@
 //! Somebody else acts between two system calls.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{fs, thread};
 
-use rustix::fs::{CWD, RenameFlags};
+use fs_core::Cancel;
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock};
 use rustix::io::Errno;
 
 use super::super::Stage;
@@ -113,6 +116,7 @@ fn whoever_takes_the_name_after_the_exchange_has_it_in_the_end() {
     hook::at(Stage::Exchanged, move || save("second"));
     assert_eq!(code(scene.replace(b"new")), "conflict");
     assert_eq!(scene.bytes("f"), b"second");
+    assert_eq!(scene.names(), ["f"]);
 }
 
 #[test]
@@ -127,6 +131,69 @@ fn a_stranger_gets_its_name_back_even_when_the_new_file_was_removed() {
     assert_eq!(code(scene.replace(b"new")), "conflict");
     assert_eq!(scene.bytes("f"), b"foreign");
     assert_eq!(scene.names(), ["f"]);
+}
+
+#[test]
+fn whoever_changes_a_file_has_it_alone_until_it_is_settled() {
+    let is_held = |path: &Path| {
+        let file = fs::File::open(path).unwrap();
+        flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::AGAIN)
+    };
+    for links in [1, 2] {
+        let scene = Scene::with_file(b"old");
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        for stage in STAGES.into_iter().chain([Stage::Exchanged]) {
+            let (path, seen) = (scene.path("f"), Arc::clone(&seen));
+            hook::at(stage, move || seen.lock().unwrap().push(is_held(&path)));
+        }
+        if links == 2 {
+            scene.hard_link("f", "other");
+        }
+        let job = scene.job().hard_links(HardLinks::InPlace);
+        job.replace_with(b"new").unwrap();
+        // Only what is exchanged is held while the new file is written beside it.
+        let expected = [&[false, true, true][..], &[true, true]][links - 1];
+        assert_eq!(*seen.lock().unwrap(), expected);
+        assert!(!is_held(&scene.path("f")));
+    }
+}
+
+#[test]
+fn a_change_waits_for_another_one_of_the_file() {
+    let scene = Scene::with_file(b"old");
+    let other = fs::File::open(scene.path("f")).unwrap();
+    flock(&other, FlockOperation::LockExclusive).unwrap();
+    let cancel = Cancel::default();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| code(scene.job().cancel(&cancel).replace_with(b"new")));
+        while scene.names().len() < 2 {
+            thread::yield_now();
+        }
+        thread::sleep(Duration::from_millis(20));
+        assert_eq!(scene.bytes("f"), b"old");
+        cancel.cancel();
+        assert_eq!(waiting.join().unwrap(), "cancelled");
+        assert_eq!(scene.names(), ["f"]);
+        let waiting = scope.spawn(|| code(scene.replace(b"new")));
+        while scene.names().len() < 2 {
+            thread::yield_now();
+        }
+        assert_eq!(scene.bytes("f"), b"old");
+        drop(other);
+        assert_eq!(waiting.join().unwrap(), "ok");
+    });
+    assert_eq!(scene.bytes("f"), b"new");
+    assert_eq!(scene.names(), ["f"]);
+}
+
+#[test]
+fn where_a_file_cannot_be_locked_it_is_changed_all_the_same() {
+    for errno in [Errno::BADF, Errno::NOLCK, Errno::OPNOTSUPP] {
+        let scene = Scene::with_file(b"old");
+        let fault = Fault::always(Call::Flock, errno);
+        fault.during(|| scene.replace(b"new")).unwrap();
+        assert_eq!(scene.bytes("f"), b"new");
+    }
 }
 
 #[test]

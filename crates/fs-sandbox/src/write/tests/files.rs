@@ -38,6 +38,12 @@ impl Site {
         site
     }
 
+    /// A workspace of the same root that shares nothing with the first one.
+    pub(super) fn another_workspace(&self) -> Workspace {
+        let builder = Workspace::builder().root("ws", &self.path(""), Rights::ALL);
+        builder.durability(Durability::None).build().unwrap()
+    }
+
     pub(super) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.keeps.path().join("root").join(name)
     }

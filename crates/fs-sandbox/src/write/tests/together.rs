@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::sync::Barrier;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
 use std::{fs, thread};
 
 use fs_core::Patch;
@@ -66,6 +68,92 @@ fn every_update_of_one_file_is_kept() {
         }
     });
     assert_eq!(site.bytes("f"), b"200");
+}
+
+/// Counts up in one file through workspaces that know nothing of each other, as servers do.
+///
+/// Each update that was done must be there, with its backup, and nothing else.
+fn check_strangers(backup: Backup, hard_links: HardLinks) {
+    let site = Site::with_file("0");
+    if hard_links == HardLinks::InPlace {
+        fs::hard_link(site.path("f"), site.path("g")).unwrap();
+    }
+    let (done, refused) = (AtomicU64::new(0), AtomicU64::new(0));
+    at_once(4, |_| {
+        let workspace = site.another_workspace();
+        let options = UpdateOptions {
+            backup,
+            hard_links: Some(hard_links),
+            ..UpdateOptions::default()
+        };
+        for _ in 0..100 {
+            let plan = |source: &Source| {
+                let text = String::from_utf8_lossy(&source.bytes);
+                // What is rewritten in place may be read in the middle of that.
+                let count: u64 = text.trim_end().parse().map_err(|_| Problem::Conflict)?;
+                let next = format!("{}{}", count + 1, " ".repeat(9000));
+                Ok((Patch::whole(next.into_bytes()), ()))
+            };
+            let count = match workspace.update("f", &options, plan) {
+                Ok(_) => &done,
+                Err(error) if error.code() == "conflict" => &refused,
+                Err(error) => panic!("{error}"),
+            };
+            count.fetch_add(1, SeqCst);
+        }
+    });
+    let done = done.into_inner();
+    let number = |name: &str| -> u64 {
+        let text = String::from_utf8(site.bytes(name)).unwrap();
+        text.trim_end().parse().unwrap()
+    };
+    assert_eq!(number("f"), done, "{backup:?} {refused:?}");
+    let names = site.names("");
+    let backups = names.iter().filter(|name| name.starts_with("f.bak"));
+    let kept: BTreeSet<_> = backups.map(|name| number(name)).collect();
+    let expected = match backup {
+        Backup::Off => 0..0,
+        Backup::Single => done - 1..done,
+        Backup::Keep => 0..done,
+    };
+    assert_eq!(kept, expected.collect(), "{backup:?} {refused:?}");
+    let others = usize::from(hard_links == HardLinks::InPlace) + 1;
+    assert_eq!(names.len(), kept.len() + others, "{names:?}");
+}
+
+#[test]
+fn workspaces_that_do_not_know_of_each_other_lose_nothing_and_leave_nothing() {
+    for backup in [Backup::Off, Backup::Single, Backup::Keep] {
+        check_strangers(backup, HardLinks::Break);
+    }
+    check_strangers(Backup::Single, HardLinks::InPlace);
+    check_strangers(Backup::Keep, HardLinks::InPlace);
+}
+
+#[test]
+fn a_file_that_is_rewritten_in_place_is_read_when_that_is_done() {
+    let site = Site::with_file("old");
+    fs::hard_link(site.path("f"), site.path("g")).unwrap();
+    let other = fs::File::open(site.path("f")).unwrap();
+    rustix::fs::flock(&other, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    site.put("f", "ha");
+    thread::scope(|scope| {
+        let update = scope.spawn(|| {
+            let options = UpdateOptions {
+                hard_links: Some(HardLinks::InPlace),
+                ..UpdateOptions::default()
+            };
+            site.workspace.update("g", &options, |source: &Source| {
+                let whole = [&source.bytes, &b" and more"[..]].concat();
+                Ok((Patch::whole(whole), ()))
+            })
+        });
+        thread::sleep(Duration::from_millis(20));
+        site.put("f", "half a file");
+        drop(other);
+        update.join().unwrap().unwrap();
+    });
+    assert_eq!(site.bytes("f"), b"half a file and more");
 }
 
 #[test]
