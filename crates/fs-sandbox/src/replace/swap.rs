@@ -28,7 +28,7 @@ pub(super) fn swap_in(
     match temp.exchange(target.name) {
         Ok(()) => {}
         Err(Errno::NOENT) => return conflict(),
-        Err(errno) if is_unsupported(errno) => return rename_over(target, temp, expected),
+        Err(errno) if is_unsupported(errno) => return rename_over(target, &temp, expected),
         Err(errno) => return Err(refused(errno)),
     }
     reached(Stage::Exchanged);
@@ -53,7 +53,7 @@ fn came_out(target: Target<'_>, temp: &Temp<'_>, old: &OldFile) -> Result<Option
 }
 
 /// Where names cannot be exchanged: the check, and then the rename at once.
-fn rename_over(target: Target<'_>, temp: Temp<'_>, expected: &Snapshot) -> Result<()> {
+fn rename_over(target: Target<'_>, temp: &Temp<'_>, expected: &Snapshot) -> Result<()> {
     expected.check_at(target)?;
     temp.rename_over(target.name).map_err(refused)
 }
