@@ -208,9 +208,15 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_io_and_may_be_tried_again() {
-        let error = Error::from(rustix::io::Errno::NOSPC);
-        assert_eq!(error.code(), "io");
-        assert_eq!(error.fields(), vec![("retry", Field::Flag(true))]);
+    fn a_full_disk_is_io_and_may_be_tried_again_once_there_is_room() {
+        use rustix::io::Errno;
+        for errno in [Errno::NOSPC, Errno::DQUOT] {
+            let error = Error::from(errno);
+            assert_eq!(error.code(), "io");
+            assert_eq!(error.fields(), vec![("retry", Field::Flag(true))]);
+            assert!(error.hint().unwrap().starts_with("make room"));
+        }
+        let error = Error::from(Errno::MFILE);
+        assert_eq!(error.hint().as_deref(), Some("try again"));
     }
 }

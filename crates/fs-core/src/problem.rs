@@ -173,7 +173,7 @@ pub enum Problem {
         /// What the operating system said.
         #[source]
         source: io::Error,
-        /// Whether the same call may succeed later.
+        /// Whether the same call may succeed later, once what the hint says has happened.
         retry: bool,
     },
 }
@@ -321,7 +321,9 @@ impl Problem {
             Self::Conflict => "read the file again and repeat the change on what it holds now",
             Self::IsADirectory => "list the directory instead",
             Self::AlreadyExists => "choose another name, or overwrite the file on purpose",
-            Self::HardLink { .. } => "break the link or write in place, by `on_hard_link`",
+            Self::HardLink { .. } => {
+                "break the link or write in place, by `on_hard_link`, or use another name"
+            }
             Self::NotText { .. } | Self::EncodingUnknown => {
                 "name the file's encoding by `encoding`"
             }
@@ -331,6 +333,9 @@ impl Problem {
             }
             Self::Unencodable { .. } => "use characters that the encoding has",
             Self::TooLarge { hint, .. } => hint,
+            Self::Io { source, .. } if is_full(source) => {
+                "make room on the disk first, or write elsewhere"
+            }
             Self::Io { retry: true, .. } => "try again",
             Self::OutsideSandbox => "use a path below one of the roots",
             Self::NotFound => "list the directory to see what is there",
@@ -446,6 +451,12 @@ impl From<io::Error> for Problem {
             },
         }
     }
+}
+
+/// Returns whether the disk, or the user's share of it, is full.
+fn is_full(source: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, StorageFull};
+    matches!(source.kind(), StorageFull | QuotaExceeded)
 }
 
 fn is_transient(source: &io::Error) -> bool {

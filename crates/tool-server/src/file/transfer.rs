@@ -97,7 +97,10 @@ fn explain(error: &Error, from: &str, to: &str) -> ToolError {
     let at_target = error.path() == Some(to) && from != to;
     match error.kind() {
         ErrorKind::InvalidArgument => {
-            let message = format!("dst_path is the source itself: {}", one_line(to));
+            let message = format!(
+                "dst_path is the source itself, or what it leads to: {}",
+                one_line(to)
+            );
             shown.with("field", "dst_path").saying(message)
         }
         ErrorKind::IsADirectory if at_target => {
@@ -107,6 +110,7 @@ fn explain(error: &Error, from: &str, to: &str) -> ToolError {
         ErrorKind::AlreadyExists => {
             shown.hinting("choose another name, or set overwrite=true to replace it")
         }
+        ErrorKind::HardLink => shown.hinting("choose another name, or delete this one first"),
         _ => shown,
     }
 }

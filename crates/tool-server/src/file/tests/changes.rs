@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
+use fs_sandbox::{HardLinks, WorkspaceBuilder};
 use serde_json::{Value, json};
 
-use super::world::{World, check_fails};
+use super::world::{World, check_fails, settings};
 
 /// The message and the artifact of an answer.
 #[track_caller]
@@ -161,12 +163,45 @@ fn a_file_is_not_moved_onto_itself() {
                 let error = world.failed(tool, &arguments);
                 let expected = json!({
                     "code": "invalid_argument", "field": "dst_path", "path": to,
-                    "message": format!("dst_path is the source itself: {to}"),
+                    "message": format!("dst_path is the source itself, or what it leads to: {to}"),
                 });
                 assert_eq!(Value::from(error.object()), expected);
                 assert_eq!(world.text("f"), "F");
             }
         }
+    }
+}
+
+#[test]
+fn a_link_is_not_moved_over_what_it_leads_to() {
+    let world = World::with("f", "F");
+    symlink("f", world.path("l")).unwrap();
+    let over = json!({"src_path": "l", "dst_path": "f", "overwrite": true});
+    check_fails(
+        &world,
+        "move_file",
+        &over,
+        "invalid_argument",
+        "what it leads to",
+    );
+    assert_eq!(world.text("l"), "F");
+}
+
+#[test]
+fn a_target_with_other_names_comes_with_a_way_on_that_these_tools_have() {
+    for policy in [HardLinks::Refuse, HardLinks::InPlace] {
+        let build = |builder: WorkspaceBuilder, _: &Path| builder.hard_links(policy);
+        let world = World::built(settings(), build);
+        world.write("f", "F");
+        world.write("g", "G");
+        fs::hard_link(world.path("g"), world.path("h")).unwrap();
+        let over = json!({"src_path": "f", "dst_path": "g", "overwrite": true});
+        for tool in ["copy_file", "move_file"] {
+            check_fails(&world, tool, &over, "hard_link", "delete this one first");
+        }
+        world.answer("delete_file", &json!({"path": "g"}));
+        changed(&world, "copy_file", &over);
+        assert_eq!((world.text("g"), world.text("h")), ("F".into(), "G".into()));
     }
 }
 
