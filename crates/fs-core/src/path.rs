@@ -111,7 +111,10 @@ impl RelPath {
 
     /// Returns the last name, or `None` for the root.
     pub fn file_name(&self) -> Option<&OsStr> {
-        self.0.file_name()
+        let bytes = self.0.as_os_str().as_bytes();
+        let start = memchr::memrchr(b'/', bytes).map_or(0, |slash| slash + 1);
+        let name = bytes.get(start..).filter(|name| !name.is_empty());
+        name.map(OsStr::from_bytes)
     }
 
     /// Returns the names from the root down.
@@ -145,7 +148,9 @@ impl RelPath {
 
     /// Goes to the directory above.
     pub(crate) fn pop(&mut self) {
-        self.0.pop();
+        let mut bytes = std::mem::take(&mut self.0).into_os_string().into_vec();
+        bytes.truncate(memchr::memrchr(b'/', &bytes).unwrap_or_default());
+        self.0 = OsString::from_vec(bytes).into();
     }
 
     /// Returns the path as an owned string of the operating system.

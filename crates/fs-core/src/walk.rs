@@ -1,5 +1,7 @@
 //! Walking a tree on directory handles.
 
+mod ahead;
+mod frame;
 mod handles;
 mod rows;
 mod rules;
@@ -15,7 +17,6 @@ use std::sync::Arc;
 use cap_std::fs::Dir;
 
 use self::rules::RuleFiles;
-use self::walker::Walker;
 use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::list::{EntryKind, Order};
@@ -83,6 +84,9 @@ pub struct WalkOptions {
     pub include_backups: bool,
     /// The names of directories that are not entered; [`SKIP_LIST`] by default.
     pub skip_list: &'static [&'static str],
+    /// How many threads read directories: with more than one, ahead of the visitor, who is called by
+    /// this one alone.
+    pub threads: usize,
     /// Stops the walk.
     pub cancel: Cancel,
     /// Counts the entries that the walk has come by.
@@ -102,8 +106,15 @@ pub struct Visited<'w> {
     /// Why it is passed over; `None` when it is not. A directory without it is entered next, unless
     /// it lies at `max_depth`.
     pub skip: Option<Skip>,
-    /// The directory that it lies in.
-    pub(crate) dir: &'w Arc<OpenDir>,
+    /// The directory that it lies in, where handles are kept.
+    pub(crate) dir: Option<&'w Arc<OpenDir>>,
+}
+
+/// Whether a walk needs the handle of each directory for its entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handles {
+    Kept,
+    Dropped,
 }
 
 /// What a walk has come by.
@@ -121,7 +132,7 @@ pub struct Walked {
 /// what is in it, in the order of `options`.
 ///
 /// Every directory is opened by its name in the one above, never through a link, so nothing below
-/// `root` leads out of it; links are visited and never followed. At most some 40 handles are open at
+/// `root` leads out of it; links are visited and never followed. At most some 60 handles are open at
 /// a time, whatever the depth. Entries that vanish meanwhile are left out.
 ///
 /// Rules are read from the root down to `start` and below; of two the one nearest to the entry
@@ -160,7 +171,18 @@ pub fn walk(
     sight: &dyn Sight,
     visit: &mut dyn FnMut(&Visited<'_>) -> ControlFlow<()>,
 ) -> Result<Walked> {
-    Walker::new(root, start, options, sight).run(visit)
+    walker::walk(root, start, options, sight, Handles::Dropped, visit)
+}
+
+/// Walks as [`walk`] does, in one thread, and gives each visit the directory that its entry lies in.
+pub(crate) fn walk_open(
+    root: &Dir,
+    start: &RelPath,
+    options: &WalkOptions,
+    sight: &dyn Sight,
+    visit: &mut dyn FnMut(&Visited<'_>) -> ControlFlow<()>,
+) -> Result<Walked> {
+    walker::walk(root, start, options, sight, Handles::Kept, visit)
 }
 
 impl Sight for Everything {
@@ -182,6 +204,7 @@ impl Default for WalkOptions {
             respect_ignore: true,
             include_backups: false,
             skip_list: SKIP_LIST,
+            threads: 2,
             cancel: Cancel::default(),
             progress: Progress::default(),
         }

@@ -23,7 +23,7 @@ use crate::error::Result;
 use crate::list::{EntryKind, Order};
 use crate::path::RelPath;
 use crate::skip::Skip;
-use crate::walk::{OpenDir, Sight, Visited, WalkOptions, counts, open_file, walk};
+use crate::walk::{OpenDir, Sight, Visited, WalkOptions, counts, open_file, walk_open};
 
 /// How many files a thread takes at a time, and how much else it is told of with them.
 const BATCH_FILES: usize = 16;
@@ -93,7 +93,7 @@ pub(super) fn search<E: Examine>(root: &Dir, start: &RelPath, job: &Job<'_, E>) 
     };
     std::thread::scope(|scope| {
         let mut feed = Feed::new(&shared, &filter, scope, sender);
-        let walked = walk(root, start, &options, job.sight, &mut |entry| {
+        let walked = walk_open(root, start, &options, job.sight, &mut |entry| {
             feed.visit(entry)
         });
         feed.finish();
@@ -304,7 +304,7 @@ impl<'scope, 'env, 's, E: Examine> Feed<'scope, 'env, 's, E> {
         }
         Some(match entry.kind {
             EntryKind::Link => Event::Skipped(Skip::Link),
-            EntryKind::File => Event::File(Arc::clone(entry.dir), entry.name.to_owned()),
+            EntryKind::File => Event::File(Arc::clone(entry.dir?), entry.name.to_owned()),
             EntryKind::Other | EntryKind::Dir => Event::Skipped(Skip::Special),
         })
     }

@@ -44,6 +44,11 @@ impl Rows {
         Ok(rows)
     }
 
+    /// Returns how many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// Returns the entry at `index`.
     pub(crate) fn get(&self, index: usize) -> Option<(&[u8], EntryKind)> {
         self.list.get(index).map(|row| row.of(&self.names))

@@ -24,8 +24,7 @@ pub(crate) struct Rules {
     ignore: Gitignore,
     git: Gitignore,
     exclude: Gitignore,
-    /// Whether a repository begins here: what git is told above it does not hold in it.
-    is_repository: bool,
+    border: Border,
     /// How many bytes of a path lead to the directory, the slash included.
     depth: usize,
     above: Option<Arc<Self>>,
@@ -39,7 +38,15 @@ pub(crate) struct RuleFiles {
     pub(crate) ignore: bool,
     pub(crate) git: bool,
     pub(crate) exclude: bool,
-    pub(crate) repository: bool,
+    pub(crate) border: Border,
+}
+
+/// Whether a repository begins in a directory: what git is told above it does not hold in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Border {
+    Repository,
+    #[default]
+    None,
 }
 
 /// Which files of rules.
@@ -82,7 +89,7 @@ impl Rules {
             ignore: read(files.ignore, &[".ignore"]),
             git: read(files.git, &[".gitignore"]),
             exclude: read(files.exclude, &[".git", "info", "exclude"]),
-            is_repository: files.repository,
+            border: files.border,
             budget,
             depth: match dir.path.as_os_str().len() {
                 0 => 0,
@@ -91,7 +98,7 @@ impl Rules {
             above: above.cloned(),
         };
         let is_empty = [&rules.ignore, &rules.git, &rules.exclude].map(Gitignore::is_empty);
-        let is_border = rules.is_repository && above.is_some();
+        let is_border = rules.border == Border::Repository && above.is_some();
         if is_empty == [true; 3] && !is_border {
             return above.cloned();
         }
@@ -111,7 +118,7 @@ impl Rules {
             while let (Some(rules), Verdict::Open) = (level, verdict) {
                 let below = path.get(rules.depth..).unwrap_or_default();
                 verdict = rules.says(source, Path::new(OsStr::from_bytes(below)), kind);
-                let ends = rules.is_repository && source != Source::Ignore;
+                let ends = rules.border == Border::Repository && source != Source::Ignore;
                 level = rules.above.as_deref().filter(|_| !ends);
             }
         }

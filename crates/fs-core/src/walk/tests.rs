@@ -559,3 +559,66 @@ fn names_that_are_no_utf8_are_walked() {
     .unwrap();
     assert_eq!(paths, [b"d\xFF".to_vec(), b"d\xFF/f".to_vec()].into());
 }
+
+/// A tree of 600 directories, wide and deep, with rules and what is passed over in it.
+fn large() -> tempfile::TempDir {
+    let folder = tree(&[".gitignore=*.o\n"]);
+    for top in 0..20 {
+        for below in 0..10 {
+            let dir = folder
+                .path()
+                .join(format!("{top:02}/{below}/{}", "d/".repeat(below % 4)));
+            fs::create_dir_all(&dir).unwrap();
+            fs::create_dir_all(dir.join("target/x")).unwrap();
+            for name in ["a", "b.o", ".c", "e"] {
+                fs::write(dir.join(name), "").unwrap();
+            }
+        }
+    }
+    folder
+}
+
+#[test]
+fn what_is_visited_does_not_depend_on_the_threads() {
+    let folder = large();
+    let with = |threads| WalkOptions { threads, ..plain() };
+    let alone = visited(folder.path(), "", &with(1));
+    assert_eq!(alone.len(), 20 + 200 + 260 + 1000 + 1);
+    for threads in [2, 3, 8] {
+        assert_eq!(visited(folder.path(), "", &with(threads)), alone);
+    }
+}
+
+#[test]
+fn a_walk_that_is_ended_or_cancelled_leaves_its_threads() {
+    let folder = large();
+    for end in [1, 10, 100, 1000] {
+        for is_cancelled in [false, true] {
+            let options = WalkOptions {
+                threads: 3,
+                ..plain()
+            };
+            let mut seen = 0;
+            let walked = walk(
+                &open(folder.path()),
+                &RelPath::root(),
+                &options,
+                &Everything,
+                &mut |_| {
+                    seen += 1;
+                    match seen == end {
+                        true if is_cancelled => options.cancel.cancel(),
+                        true => return ControlFlow::Break(()),
+                        false => {}
+                    }
+                    ControlFlow::Continue(())
+                },
+            );
+            assert_eq!(seen, end);
+            match walked {
+                Ok(walked) => assert!(walked.stopped && !is_cancelled),
+                Err(error) => assert!(error.code() == "cancelled" && is_cancelled),
+            }
+        }
+    }
+}

@@ -96,6 +96,7 @@ fn options(args: &Args, call: &Call) -> WalkOptions {
         skip_list: if include_hidden { &[] } else { SKIP_LIST },
         cancel: call.cancel.clone(),
         progress: call.progress.clone(),
+        ..WalkOptions::default()
     }
 }
 

@@ -107,6 +107,7 @@ proptest! {
         include_hidden: bool,
         respect_ignore: bool,
         max_depth in prop_oneof![Just(None), (1_usize..4).prop_map(Some)],
+        threads in 1_usize..4,
     ) {
         // Theirs has rules in repositories only; ours everywhere, as a copy has them without `.git`.
         let folder = tree(&[".git/HEAD="]);
@@ -118,6 +119,7 @@ proptest! {
             include_hidden,
             respect_ignore,
             max_depth,
+            threads,
             skip_list: &[],
             ..WalkOptions::default()
         };
