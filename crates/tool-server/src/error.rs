@@ -57,6 +57,13 @@ impl ToolError {
         self
     }
 
+    /// Returns the error without a path, for one that the caller did not send.
+    #[must_use]
+    pub fn nowhere(mut self) -> Self {
+        self.0.path = None;
+        self
+    }
+
     /// Returns the error with another next step.
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<String>) -> Self {

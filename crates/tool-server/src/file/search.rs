@@ -67,7 +67,8 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
     let query = query(toolbox, args, call)?;
     let places = places::of(toolbox.workspace(), args)?;
-    let answer = render::search(toolbox.workspace(), &places, query)?;
+    let root = args.text("root");
+    let answer = render::search(toolbox.workspace(), root, &places, query)?;
     Ok(answer.output(args))
 }
 

@@ -135,7 +135,16 @@ fn render(rows: &[Row], limit: usize, walked: &Walked, path: &str, args: &Args) 
     if is_cut {
         lines.push(format!("... (truncated at {limit} entries)"));
     }
-    ToolOutput::new(lines.join("\n"))
+    let mut output = ToolOutput::new(lines.join("\n"));
+    if is_cut {
+        let is_most = limit as u64 >= MAX_ENTRIES.unsigned_abs();
+        output = output.with_note(if is_most {
+            "Name a directory below to see more."
+        } else {
+            "Raise max_entries, or name a directory below."
+        });
+    }
+    output
         .with_fact("entries", rows.len().min(limit))
         .with_fact("truncated", is_cut)
         .with_fact("skipped", skipped_fact(&walked.skipped))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fs_core::{Block, Cut, EntryKind, FoundName, Query, RelPath, Skips};
+use fs_core::{Block, Cut, EntryKind, Error, FoundName, Query, RelPath, Skips};
 use fs_sandbox::{Searched, Workspace};
 use serde_json::{Map, Value};
 
@@ -12,9 +12,6 @@ use crate::file::{skipped_fact, skipped_words};
 use crate::output::ToolOutput;
 use crate::render::counted;
 use crate::schema::Args;
-
-/// As many results as an answer may hold.
-const MOST: usize = MAX_RESULTS.unsigned_abs() as usize;
 
 /// What was found in all places.
 #[derive(Debug, Default)]
@@ -41,12 +38,14 @@ enum Names<'n> {
     Outside(&'n str, &'n RelPath),
 }
 
-/// Searches the places one after the other, as far as the limits of the whole answer go.
+/// Searches the places one after the other, as far as the limits of the whole answer go; `root` is the
+/// place that the caller named.
 ///
 /// # Errors
 /// Those of [`Workspace::search`].
 pub(super) fn search(
     workspace: &Workspace,
+    root: Option<&str>,
     places: &[String],
     mut query: Query,
 ) -> Result<Answer, ToolError> {
@@ -64,7 +63,8 @@ pub(super) fn search(
         // Where no room is left, one more hit tells that there are more.
         query.max_results = left.max(1);
         query.max_bytes = bytes.saturating_sub(answer.text.len());
-        let searched = workspace.search(place, &query)?;
+        let searched = workspace.search(place, &query);
+        let searched = searched.map_err(|error| named(&error, place, root))?;
         if left == 0 && searched.found.hits > 0 {
             answer.cut = Some(Cut::Results);
         } else {
@@ -75,6 +75,15 @@ pub(super) fn search(
         }
     }
     Ok(answer)
+}
+
+/// Returns the error with the place, if the caller named it.
+fn named(error: &Error, place: &str, root: Option<&str>) -> ToolError {
+    let shown = ToolError::of(error);
+    if error.path().is_none() || root == Some(place) {
+        return shown;
+    }
+    shown.nowhere().saying(error.problem().to_string())
 }
 
 impl Answer {
@@ -111,7 +120,7 @@ impl Answer {
     fn cut_note(&self) -> Option<String> {
         let shown = counted(self.hits as u64, "result");
         Some(match self.cut? {
-            Cut::Results if self.hits >= MOST => {
+            Cut::Results if self.hits as u64 >= MAX_RESULTS.unsigned_abs() => {
                 format!("The first {shown}; there are more. Narrow the query or the root.")
             }
             Cut::Results => {
