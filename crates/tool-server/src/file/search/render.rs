@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fs_core::{Block, Cut, EntryKind, Error, FoundName, Query, RelPath, Skips};
+use fs_core::{Block, Cut, EntryKind, Error, ErrorKind, FoundName, Query, RelPath, Skips};
 use fs_sandbox::{Searched, Workspace};
 use serde_json::{Map, Value};
 
@@ -79,7 +79,11 @@ pub(super) fn search(
 
 /// Returns the error with the place, if the caller named it.
 fn named(error: &Error, place: &str, root: Option<&str>) -> ToolError {
-    let shown = ToolError::of(error);
+    let mut shown = ToolError::of(error);
+    if error.kind() == ErrorKind::NotADirectory {
+        shown =
+            shown.hinting("root must be a folder; to search one file set file_glob to its name");
+    }
     if error.path().is_none() || root == Some(place) {
         return shown;
     }
