@@ -120,6 +120,12 @@ impl Place {
             .unwrap_or_default()
     }
 
+    /// Returns whether something is mounted on the name, where the kernel tells it.
+    pub(crate) fn is_mount_point(&self) -> bool {
+        let found = sys::open_entry(&self.dir, &self.name, sys::LOOKUP);
+        found.is_ok_and(|found| sys::mount_of(found) != sys::mount_of(&self.dir))
+    }
+
     /// Returns the name in its directory.
     pub(crate) fn target(&self) -> Target<'_> {
         Target {

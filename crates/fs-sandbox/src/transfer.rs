@@ -107,8 +107,8 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// As [`Workspace::copy`], and `not_replaceable` when the other file system cannot keep the owner
-    /// or an attribute. Both ends are then as they were.
+    /// As [`Workspace::copy`], and `not_replaceable` for a mount point, or when the other file system
+    /// cannot keep the owner or an attribute. Both ends are then as they were.
     pub fn rename(&self, from: &str, to: &str, options: &TransferOptions) -> Result<Transferred> {
         let need = needed(Operation::MoveSource, OpenFlags::NONE);
         let need_there = needed(Operation::MoveTarget, OpenFlags::NONE);
@@ -116,6 +116,7 @@ impl Workspace {
             let mut source = self.locate(from, need, Follow::No)?;
             check_outside(&source).map_err(|error| error.at(from))?;
             check_source(&source).map_err(|error| error.at(from))?;
+            check_not_mounted(&source).map_err(|error| error.at(from))?;
             let mut target = self.locate_creating(to, need_there, Follow::No)?;
             let moved = self.move_to(&mut source, &mut target, options)?;
             target.made.keep();
@@ -274,6 +275,18 @@ fn check_source(source: &Place) -> Result<EntryKind> {
         Some(FileType::Directory) => Err(Problem::IsADirectory.into()),
         Some(_) => Err(Problem::NotAFile.into()),
     }
+}
+
+/// Checks that the name can go: asked before, since the system does not say which end is in use.
+///
+/// # Errors
+/// `not_replaceable`.
+fn check_not_mounted(source: &Place) -> Result<()> {
+    if source.is_mount_point() {
+        let reason = "it is in use as a mount point";
+        return Err(Problem::NotReplaceable { reason }.into());
+    }
+    Ok(())
 }
 
 /// Checks that a file may have the target's name.

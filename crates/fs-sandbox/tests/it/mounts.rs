@@ -59,6 +59,29 @@ fn one_filesystem_stops_at_mounts() {
     });
 }
 
+#[test]
+fn a_mount_point_is_the_end_that_cannot_be_moved_or_replaced() {
+    as_root("mount points", || {
+        with_own_mounts(|| {
+            let tree = mounted();
+            let workspace = tree.workspace();
+            let over = TransferOptions {
+                overwrite: true,
+                ..TransferOptions::default()
+            };
+            for (from, to) in [("mf", "new"), ("mf", "f"), ("f", "mf"), ("mf", "m/new")] {
+                let error = workspace.rename(from, to, &over).unwrap_err();
+                let said = (error.code(), error.path());
+                assert_eq!(said, ("not_replaceable", Some("mf")), "{from} {to}");
+            }
+            assert_eq!(fs::read(tree.path("root/mf")).unwrap(), b"OUT");
+            assert_eq!(fs::read(tree.path("root/f")).unwrap(), b"IN");
+            assert!(!tree.path("root/new").exists() && !tree.path("out/new").exists());
+            check(workspace.copy("mf", "new", &over), Ok(()));
+        });
+    });
+}
+
 /// A root with a file system of 64 KiB at `small`, and a file that has no room there.
 fn with_a_small_disk(test: impl FnOnce(&Tree) + Send) {
     with_own_mounts(|| {
