@@ -11,7 +11,7 @@
 //! Carried over: owner, group, `mode & 0777`, `user.*` attributes and POSIX ACLs (without them
 //! `not_replaceable`), `trusted.*` and `security.*` where the system lets us. Left behind on
 //! purpose: setuid, setgid and sticky bits, file capabilities and integrity hashes. Not carried
-//! over: the times, the file flags of `chattr`, holes.
+//! over: the times, the file flags of `chattr`, holes; a copy or a move keeps times and holes.
 
 mod alone;
 mod attributes;

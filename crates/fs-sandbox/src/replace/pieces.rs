@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use cap_std::fs::File;
 use fs_core::{Cancel, Piece, Problem, Result};
+use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
 /// One call copies at most this many bytes, so that cancelling is heard between calls.
@@ -94,6 +95,47 @@ pub(super) fn copy_counted(
         count(copied);
     }
     Ok(at)
+}
+
+/// Copies the first `size` bytes of `source` into `to`, which is empty, and leaves the holes of the one
+/// as holes of the other; calls `count` with the bytes of each step, holes included.
+///
+/// # Errors
+/// `conflict` when `source` ends before, `cancelled`, `io`.
+pub(super) fn copy_sparse(
+    source: &File,
+    size: u64,
+    to: &File,
+    cancel: &Cancel,
+    count: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let mut at = 0;
+    while at < size {
+        cancel.check()?;
+        let data = next_data(source, at..size)?;
+        if data.start > at {
+            count(data.start - at);
+        }
+        at = copy_counted(source, data.clone(), to, data.start, cancel, count)?;
+    }
+    // A hole at the end has no last byte that would be written.
+    Ok(rustix::fs::ftruncate(to, size)?)
+}
+
+/// Returns the first run of data in a range; an empty one at its end when there is none.
+fn next_data(source: &File, range: Range<u64>) -> Result<Range<u64>, Errno> {
+    let start = match rustix::fs::seek(source, SeekFrom::Data(range.start)) {
+        Ok(start) => start.min(range.end),
+        // Nothing but a hole is left, if the file has not become shorter.
+        Err(Errno::NXIO) => return Ok(range.end..range.end),
+        Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(range),
+        Err(errno) => return Err(errno),
+    };
+    let end = match rustix::fs::seek(source, SeekFrom::Hole(start)) {
+        Ok(end) => end.clamp(start, range.end),
+        Err(_) => range.end,
+    };
+    Ok(start..end)
 }
 
 fn copy_step(source: &File, from: u64, to: &File, at: u64, len: u64) -> Result<u64, Errno> {

@@ -162,7 +162,7 @@ fn copied<'a>(source: &OldFile, dir: &'a Dir, how: TransferHow<'_>) -> Result<(T
         how.progress.add(step);
         reached(Stage::Copying);
     };
-    pieces::copy_counted(source.file(), 0..size, &file, 0, how.cancel, &mut count)?;
+    pieces::copy_sparse(source.file(), size, &file, how.cancel, &mut count)?;
     Ok((temp, file))
 }
 

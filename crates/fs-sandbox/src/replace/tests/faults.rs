@@ -22,6 +22,7 @@ pub(in crate::replace) enum Call {
     Fsync,
     Linkat,
     Flock,
+    Lseek,
     Renameat,
     Exchange,
     NoReplace,
@@ -87,6 +88,7 @@ impl Call {
             Self::Fsetxattr => (number(190, 7), Vec::new()),
             Self::Fsync => (number(74, 82), Vec::new()),
             Self::Flock => (number(73, 32), Vec::new()),
+            Self::Lseek => (number(8, 62), Vec::new()),
             Self::Linkat => (number(265, 37), Vec::new()),
             Self::Renameat => (number(264, 38), Vec::new()),
             Self::Exchange => (

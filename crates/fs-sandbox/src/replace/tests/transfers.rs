@@ -1,7 +1,7 @@
 //! Copies and moves whose calls fail, and whose ends change between two of them.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 
 use fs_core::{Cancel, Progress, Result};
@@ -383,12 +383,73 @@ fn what_is_cancelled_changes_nothing() {
     assert_eq!(scene.state(), before);
 }
 
+/// A file `f` of data between holes, and what it holds.
+fn with_holes(scene: &Scene, data: &[(u64, usize)], size: u64) -> Vec<u8> {
+    let file = fs::File::create(scene.path("f")).unwrap();
+    let mut holds = vec![0; usize::try_from(size).unwrap()];
+    for (at, len) in data {
+        let bytes: Vec<u8> = (1..=250).cycle().take(*len).collect();
+        file.write_all_at(&bytes, *at).unwrap();
+        let start = usize::try_from(*at).unwrap();
+        holds[start..start + len].copy_from_slice(&bytes);
+    }
+    file.set_len(size).unwrap();
+    holds
+}
+
+#[test]
+fn holes_stay_holes() {
+    let size = 24 << 20;
+    for data in [
+        &[][..],
+        &[(0, 5)],
+        &[(size - 5, 5)],
+        &[(1 << 20, 300_000), (9 << 20, 1)],
+        &[(0, 100_000), (12 << 20, 70_000), (size - 8192, 8192)],
+    ] {
+        let block_wise = Fault::always(Call::CopyFileRange, Errno::XDEV);
+        for faults in [&[][..], &[block_wise]] {
+            let scene = Scene::empty();
+            let holds = with_holes(&scene, data, size);
+            let job = Job::new(&scene, Over::Refuse);
+            during_all(faults, || job.copy()).unwrap();
+            assert!(scene.bytes("g") == holds, "{data:?}");
+            assert_eq!(job.progress.done(), size);
+            let (of, copy) = (scene.stat("f"), scene.stat("g"));
+            assert_eq!(copy.size(), size);
+            assert!(copy.blocks() <= of.blocks() + 64, "{data:?}: {copy:?}");
+            let Some(there) = elsewhere() else { continue };
+            let target = Scene::at(there.path());
+            let goal = Target {
+                dir: target.dir(),
+                name: "g".as_ref(),
+            };
+            during_all(faults, || relocate(job.target("f"), goal, job.how())).unwrap();
+            assert!(target.bytes("g") == holds, "{data:?}");
+            assert!(target.stat("g").blocks() <= of.blocks() + 64, "{data:?}");
+        }
+    }
+}
+
+#[test]
+fn where_holes_are_not_told_all_is_copied() {
+    for errno in [Errno::INVAL, Errno::OPNOTSUPP] {
+        let scene = Scene::empty();
+        let holds = with_holes(&scene, &[(1 << 20, 10)], 3 << 20);
+        let fault = Fault::always(Call::Lseek, errno);
+        fault
+            .during(|| Job::new(&scene, Over::Refuse).copy())
+            .unwrap();
+        assert!(scene.bytes("g") == holds);
+    }
+}
+
 #[test]
 fn a_copy_of_many_steps_counts_its_bytes_and_stops_between_two() {
     let scene = Scene::empty();
-    let size = 100 * 1024 * 1024;
-    let big = fs::File::create(scene.path("f")).unwrap();
-    big.set_len(size).unwrap();
+    let bytes = vec![b'x'; 40 << 20];
+    let size = bytes.len() as u64;
+    scene.write("f", bytes);
     let job = Job::new(&scene, Over::Refuse);
     let cancel = job.cancel.clone();
     hook::at(Stage::Copying, move || cancel.cancel());
