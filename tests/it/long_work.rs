@@ -1,6 +1,7 @@
 //! Searches and copies that take long: how far they are is told, and they stop when they are told to.
 
 use std::fs::hard_link;
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -115,7 +116,9 @@ fn a_read_does_not_wait_for_many_searches() {
             .iter()
             .filter(|search| mcp.wire.wait_for(search, moment).is_some());
         assert_eq!(ended.count(), 0, "searches had to end first");
-        searches.iter().for_each(|search| cancel(&mcp, search));
+        for search in &searches {
+            cancel(&mcp, search);
+        }
         check_quiet(&mcp, &searches[39]);
     });
 }
@@ -180,13 +183,16 @@ fn a_search_tells_how_far_it_is_when_it_is_asked() {
     });
 }
 
-/// A copy of 64 GiB tells its bytes and their total, and leaves nothing when it is cancelled.
+/// A copy of 1 GiB, no hole in it, tells its bytes and their total, and leaves nothing when it is cancelled.
 #[test]
 fn a_cancelled_copy_leaves_nothing() {
     let world = World::new();
-    world.set_up(
-        &json!({"op": "file", "path": "root/huge", "text": "line\n", "size": 64_u64 << 30}),
-    );
+    let mut huge = std::fs::File::create(world.path("root/huge")).unwrap();
+    let block = "line\n".repeat(1 << 18);
+    let block = block.get(..1 << 20).unwrap();
+    for _ in 0..1024 {
+        huge.write_all(block.as_bytes()).unwrap();
+    }
     world
         .put("root/there", "old\n")
         .put("root/small", "small\n");
@@ -199,7 +205,7 @@ fn a_cancelled_copy_leaves_nothing() {
         let told = steps(&mcp, 1);
         cancel(&mcp, &pending);
         check_steps(&told, target);
-        assert_eq!(told[0]["total"].as_f64(), Some(68_719_476_736.0));
+        assert_eq!(told[0]["total"].as_f64(), Some(1_073_741_824.0));
         check_quiet(&mcp, &pending);
         while mcp.wire.stray(Duration::from_millis(1)).is_some() {}
         assert_eq!(

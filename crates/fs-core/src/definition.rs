@@ -5,6 +5,8 @@ mod grammar;
 mod language;
 mod mask;
 mod rules;
+#[cfg(feature = "definitions")]
+mod sources;
 mod syntax;
 mod table;
 
