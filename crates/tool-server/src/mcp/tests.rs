@@ -76,8 +76,7 @@ fn a_session_from_greeting_to_end() {
 /// The notifications that a call with or without a token gets before its answer.
 fn told(tool: &str, arguments: &Value, meta: &Value) -> (Vec<Value>, Value) {
     let root = root();
-    let big = fs::File::create(root.path().join("big")).unwrap();
-    big.set_len(96 << 20).unwrap();
+    fs::write(root.path().join("big"), vec![b'x'; 96 << 20]).unwrap();
     for number in 0..400 {
         fs::write(root.path().join(format!("{number}.txt")), "text\n").unwrap();
     }
