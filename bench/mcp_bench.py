@@ -365,6 +365,12 @@ class Server:
         line, now = self.wait(i)
         return now - t, line
 
+    def calls(self, tool, each):
+        """As many tools/call at once as there are arguments.  Returns the raw lines, and when the last one came."""
+        ids = [self.request("tools/call", {"name": tool, "arguments": args}) for args in each]
+        answers = [self.wait(i) for i in ids]
+        return [line for line, _ in answers], max(now for _, now in answers)
+
     # -- /proc ---------------------------------------------------------------
 
     def pids(self):
@@ -469,20 +475,29 @@ class Failed(Exception):
     pass
 
 
-def steps_of(op, values):
-    """The steps of an operation; one with "each" stands for a step for every item of that value."""
-    for step in op if isinstance(op, list) else [op]:
-        for item in fill(step["each"], values) if "each" in step else [None]:
-            yield step, item
+def run_each(server, step, values):
+    """Make the calls of a step with "each" together, as an agent does that knows what it wants."""
+    items = fill(step["each"], values)
+    lines, end = server.calls(step["tool"], [fill(step["args"], dict(values, item=item)) for item in items])
+    for line in lines:
+        err = tool_error(line)
+        if err:
+            raise Failed(err)
+    return lines, end
 
 
 def run_op(server, op, values):
     """Run one operation of a profile.  An operation is one call, or a list of
     steps; a step may "capture" a value from its answer by a regular expression
-    for later steps, repeat "until" its answer matches one, and be made for "each"
-    {item} of a list.  Returns (seconds over all steps, answer lines)."""
+    for later steps, repeat "until" its answer matches one, or be made for "each"
+    {item} of a list at once.  Returns (seconds over all steps, answer lines)."""
     values, lines, start, end = dict(values), [], None, None
-    for step, values["item"] in steps_of(op, values):
+    for step in op if isinstance(op, list) else [op]:
+        if "each" in step:
+            start = time.perf_counter() if start is None else start
+            got, end = run_each(server, step, values)
+            lines += got
+            continue
         give_up = time.perf_counter() + server.timeout
         while True:
             t = time.perf_counter()

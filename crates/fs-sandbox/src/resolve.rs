@@ -216,7 +216,9 @@ impl Workspace {
         let policy = &self.shared().policy;
         let (is_top, concerned) = (rel.is_root(), policy.concerns(Rights::READ));
         let mut folded = Folded::default();
-        rel.names().for_each(|name| folded.push(name));
+        if concerned {
+            rel.names().for_each(|name| folded.push(name));
+        }
         move |name| {
             if is_top && is_kernels(root, name) {
                 return false;

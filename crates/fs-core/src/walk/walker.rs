@@ -27,7 +27,7 @@ use crate::skip::Skip;
 const MAX_HANDLES: usize = 32;
 
 /// How many entries are walked before threads are worth their start.
-const FEW_ENTRIES: u64 = if cfg!(test) { 1 } else { 256 };
+const FEW_ENTRIES: u64 = if cfg!(test) { 1 } else { 16 };
 
 /// A walk under way.
 struct Walker<'scope, 'env> {
