@@ -113,6 +113,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
     /// thread is at it, others are done here.
     pub(super) fn take(&mut self, task: &Task, buffer: &mut Vec<u8>) -> Option<Opening> {
         self.forget(1);
+        self.queue.withdraw(task);
         while task.is_running()
             && let Some(other) = self.queue.try_next()
         {
@@ -154,6 +155,12 @@ impl Queue {
             let woken = self.changed.wait(waiting);
             waiting = woken.unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Takes out a task that no thread has begun, and with it the handle that it holds.
+    fn withdraw(&self, task: &Task) {
+        let is_other = |waiting: &Arc<Task>| !std::ptr::eq(Arc::as_ptr(waiting), task);
+        lock(&self.waiting).tasks.retain(is_other);
     }
 
     /// Returns the next task, if there is one.
