@@ -10,23 +10,39 @@ use crate::problem::Problem;
 ///
 /// A flag that something else sets, such as the handler of a signal, becomes one by `From`.
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel {
+    flag: Arc<AtomicBool>,
+    /// What stops this too.
+    above: Option<Arc<Self>>,
+}
 
 impl From<Arc<AtomicBool>> for Cancel {
     fn from(flag: Arc<AtomicBool>) -> Self {
-        Self(flag)
+        Self { flag, above: None }
     }
 }
 
 impl Cancel {
     /// Stops the work that watches this flag, for good.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.flag.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether the work has been stopped.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.flag.load(Ordering::Relaxed)
+            || self
+                .above
+                .as_ref()
+                .is_some_and(|above| above.is_cancelled())
+    }
+
+    /// Returns a flag for a part of the work: whatever stops the whole stops the part.
+    pub(crate) fn part(&self) -> Self {
+        Self {
+            flag: Arc::default(),
+            above: Some(Arc::new(self.clone())),
+        }
     }
 
     /// Returns an error once the work has been stopped.

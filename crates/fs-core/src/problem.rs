@@ -319,7 +319,7 @@ impl Problem {
             }
             Self::OverlappingEdits { .. } => "join the two edits into one",
             Self::Conflict => "read the file again and repeat the change on what it holds now",
-            Self::IsADirectory => "list the directory instead",
+            Self::IsADirectory => "list the directory, or name a file in it",
             Self::AlreadyExists => "choose another name, or overwrite the file on purpose",
             Self::HardLink { .. } => {
                 "break the link or write in place, by `on_hard_link`, or use another name"

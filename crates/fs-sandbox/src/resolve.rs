@@ -6,7 +6,6 @@
 //! again. Where the kernel has no such call the walk is the whole resolver.
 
 mod leads;
-mod made;
 mod request;
 mod roots;
 mod sys;
@@ -26,7 +25,6 @@ use rustix::io::Errno;
 use crate::lock::LockKey;
 use crate::policy::Folded;
 use crate::replace::Target;
-use crate::resolve::made::Made;
 use crate::resolve::request::Request;
 use crate::resolve::walk::{Walk, is_kernels};
 use crate::rights::Rights;
@@ -56,8 +54,6 @@ pub(crate) struct Place {
     pub(crate) found: Option<Stat>,
     /// Whether the path can only name a directory.
     pub(crate) dir_only: bool,
-    /// The directories above that were made for it; they go again unless they are kept.
-    pub(crate) made: Made,
 }
 
 /// Whether a link that has the last name is followed.
@@ -157,8 +153,7 @@ impl Workspace {
         self.locate_or_make(path, need, follow, Missing::Refuse)
     }
 
-    /// Returns the place that a path leads to and makes the directories that are missing above it;
-    /// they go with the place unless they are kept.
+    /// Returns the place that a path leads to and makes the directories that are missing above it.
     ///
     /// Nothing is made when a name below is forbidden, or when `..` follows a missing directory.
     ///
@@ -289,7 +284,6 @@ impl Workspace {
             rel,
             found,
             dir_only: false,
-            made: Made::default(),
         })
     }
 

@@ -11,9 +11,6 @@ use crate::rights::{self, OpenFlags, Operation, Rights, needed};
 use crate::workspace::Workspace;
 use crate::write::{HardLinks, open_locked};
 
-/// How often a copy or move starts again whose target's directory goes away.
-const TRIES: u32 = 8;
-
 /// How to copy or move.
 #[derive(Debug, Clone, Default)]
 pub struct TransferOptions {
@@ -41,7 +38,7 @@ pub struct Transferred {
 }
 
 impl Workspace {
-    /// Copies a file, whole or not at all; directories above the target are made with it.
+    /// Copies a file, whole or not at all; directories above the target are made.
     ///
     /// Needs [`Rights::READ`](crate::Rights::READ) at the source and
     /// [`Rights::EDIT`](crate::Rights::EDIT) at the target. Links are followed at both ends while
@@ -69,7 +66,7 @@ impl Workspace {
     /// Each with the path of its end. `invalid_argument` for field `to` when both are one file, or a link
     /// that is moved leads to the target; of
     /// the source those of [`Workspace::open`], and `conflict` when it changes meanwhile; of the target
-    /// those of [`Workspace::write`]. The target is then as it was, and no directory is new.
+    /// those of [`Workspace::write`]. The target is then as it was.
     pub fn copy(&self, from: &str, to: &str, options: &TransferOptions) -> Result<Transferred> {
         let found = self.open_found(from, FileType::RegularFile)?;
         let source = OldFile::opened(File::from(found.handle)).map_err(|error| error.at(from))?;
@@ -78,16 +75,12 @@ impl Workspace {
             Over::Refuse => Follow::No,
         };
         let need = needed(Operation::CopyTarget, OpenFlags::NONE);
-        let copied = again_if_gone(|| {
-            let mut target = self.locate_creating(to, need, follow)?;
-            let copied = self.copy_to(&source, &mut target, options)?;
-            target.made.keep();
-            Ok(copied)
-        });
+        let target = self.locate_creating(to, need, follow)?;
+        let copied = self.copy_to(&source, target, options);
         copied.map_err(|error| at_end(error, from, to))
     }
 
-    /// Moves a file, or a link itself, whole or not at all; directories above the target are made with it.
+    /// Moves a file, or a link itself, whole or not at all; directories above the target are made.
     ///
     /// Needs [`Rights::DELETE`](crate::Rights::DELETE) at the source and
     /// [`Rights::EDIT`](crate::Rights::EDIT) at the target; of the outside both at the source. A link
@@ -111,30 +104,26 @@ impl Workspace {
     /// cannot keep the owner or an attribute. Both ends are then as they were.
     pub fn rename(&self, from: &str, to: &str, options: &TransferOptions) -> Result<Transferred> {
         let need = needed(Operation::MoveSource, OpenFlags::NONE);
-        let need_there = needed(Operation::MoveTarget, OpenFlags::NONE);
-        let moved = again_if_gone(|| {
-            let mut source = self.locate(from, need, Follow::No)?;
-            check_outside(&source).map_err(|error| error.at(from))?;
-            check_source(&source).map_err(|error| error.at(from))?;
-            check_not_mounted(&source).map_err(|error| error.at(from))?;
-            let mut target = self.locate_creating(to, need_there, Follow::No)?;
-            let moved = self.move_to(&mut source, &mut target, options)?;
-            target.made.keep();
-            Ok(moved)
-        });
+        let source = self.locate(from, need, Follow::No)?;
+        check_outside(&source).map_err(|error| error.at(from))?;
+        check_source(&source).map_err(|error| error.at(from))?;
+        check_not_mounted(&source).map_err(|error| error.at(from))?;
+        let need = needed(Operation::MoveTarget, OpenFlags::NONE);
+        let target = self.locate_creating(to, need, Follow::No)?;
+        let moved = self.move_to(source, target, options);
         moved.map_err(|error| at_end(error, from, to))
     }
 
     fn copy_to(
         &self,
         source: &OldFile,
-        target: &mut Place,
+        mut target: Place,
         options: &TransferOptions,
     ) -> Result<Transferred> {
         let _name = self.locks().lock(target.lock_key()?, &options.cancel)?;
         target.look_again()?;
-        check_target(target, source.id(), options)?;
-        let (old, _file) = self.replaced(target, options)?;
+        check_target(&target, source.id(), options)?;
+        let (old, _file) = self.replaced(&target, options)?;
         let how = self.how(options);
         Ok(Transferred {
             kind: EntryKind::File,
@@ -147,20 +136,20 @@ impl Workspace {
 
     fn move_to(
         &self,
-        source: &mut Place,
-        target: &mut Place,
+        mut source: Place,
+        mut target: Place,
         options: &TransferOptions,
     ) -> Result<Transferred> {
-        let _names = self.lock_both(source, target, options)?;
+        let _names = self.lock_both(&source, &target, options)?;
         source.look_again()?;
         target.look_again()?;
-        let kind = check_source(source)?;
+        let kind = check_source(&source)?;
         let id = source.id().ok_or(Problem::NotFound)?;
         if kind == EntryKind::Link {
-            self.check_leads_elsewhere(source, target)?;
+            self.check_leads_elsewhere(&source, &target)?;
         }
-        check_target(target, id, options)?;
-        let (old, _file) = self.replaced(target, options)?;
+        check_target(&target, id, options)?;
+        let (old, _file) = self.replaced(&target, options)?;
         let how = self.how(options);
         Ok(Transferred {
             kind,
@@ -229,18 +218,6 @@ impl Workspace {
             progress: &options.progress,
         }
     }
-}
-
-/// Tries again while what failed without a path was that something is gone: who made the directories
-/// above the target has taken them away again, perhaps.
-fn again_if_gone<T>(mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
-    for _ in 1..TRIES {
-        match attempt() {
-            Err(error) if error.kind() == ErrorKind::NotFound && error.path().is_none() => {}
-            done => return done,
-        }
-    }
-    attempt()
 }
 
 fn over(options: &TransferOptions) -> Over {

@@ -299,19 +299,16 @@ impl Workspace {
         made.map_err(|error| error.at(path))
     }
 
-    /// Creates a directory and its parents, all or none; one that is there is left as it is.
+    /// Creates a directory and its parents; one that is there is left as it is.
     ///
     /// # Errors
     /// `already_exists` when the name is that of something else, `not_a_directory` when a parent's
     /// is; else those of [`Workspace::stat`].
     pub fn create_dir_all(&self, path: &str) -> Result<()> {
         let need = needed(Operation::CreateDir, OpenFlags::NONE);
-        let mut place = self.locate_or_make(path, need, Follow::Last, Missing::MakeAll)?;
+        let place = self.locate_or_make(path, need, Follow::Last, Missing::MakeAll)?;
         match place.kind() {
-            Some(FileType::Directory) => {
-                place.made.keep();
-                Ok(())
-            }
+            Some(FileType::Directory) => Ok(()),
             _ => Err(Error::from(Problem::AlreadyExists).at(path)),
         }
     }
@@ -328,16 +325,13 @@ impl Workspace {
         } else {
             Missing::Refuse
         };
-        let mut place = self.locate_or_make(path, need, Follow::No, missing)?;
+        let place = self.locate_or_make(path, need, Follow::No, missing)?;
         let made = match place.found {
             None => make_dir(&place),
             Some(_) => Err(Problem::AlreadyExists.into()),
         };
         match made {
-            Ok(()) => {
-                place.made.keep();
-                Ok(Change::Created)
-            }
+            Ok(()) => Ok(Change::Created),
             Err(error) if error.kind() == ErrorKind::AlreadyExists && options.exist_ok => {
                 // A link that leads to a directory will do.
                 let there = self.locate(path, need, Follow::Last)?;

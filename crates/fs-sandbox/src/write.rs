@@ -107,7 +107,7 @@ pub struct WriteOptions {
     pub fallback: Fallback,
     /// What happens to the line breaks of the text.
     pub breaks: Breaks,
-    /// Whether missing parents are created; they stay only with the file.
+    /// Whether missing parents are created.
     pub create_dirs: bool,
     /// What becomes of the old file.
     pub update: UpdateOptions,
@@ -222,7 +222,7 @@ impl Workspace {
     /// file is then as it was.
     pub fn write(&self, path: &str, text: &str, options: &WriteOptions) -> Result<Written> {
         let again = options.update.if_version.is_none()
-            && !matches!(options.mode, WriteMode::InsertBefore { .. });
+            && matches!(options.mode, WriteMode::Overwrite | WriteMode::Append);
         let mut tries = if again { TRIES } else { 1 };
         loop {
             tries -= 1;
@@ -256,7 +256,7 @@ impl Workspace {
         if options.mode == WriteMode::CreateNew {
             return self.create_new(place, text, options);
         }
-        let mut held = Held::of(self, place, &options.update)?;
+        let held = Held::of(self, place, &options.update)?;
         if held.is_file() {
             let written = held.write(text, options)?;
             return Ok(held.told(path, written));
@@ -276,7 +276,7 @@ impl Workspace {
         check_new(options)?;
         let composed = text::new_file(text, options)?;
         match Held::of(self, place, &options.update) {
-            Ok(mut held) if !held.is_file() => held.create(&composed),
+            Ok(held) if !held.is_file() => held.create(&composed),
             Err(error) if matches!(error.kind(), ErrorKind::Cancelled | ErrorKind::Io) => {
                 Err(error)
             }

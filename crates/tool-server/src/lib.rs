@@ -45,4 +45,6 @@ mod toolbox;
 
 pub use error::ToolError;
 pub use output::ToolOutput;
-pub use toolbox::{Call, CallError, Checked, Effect, Settings, ToolSet, ToolSpec, Toolbox};
+pub use toolbox::{
+    Call, CallError, Checked, Effect, LongWork, Settings, ToolSet, ToolSpec, Toolbox,
+};

@@ -13,8 +13,10 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use serde_json::{Map, Value};
-use tokio::sync::Semaphore;
-use tool_server::{Call, CallError, Checked, Effect, ToolError, ToolOutput, ToolSpec, Toolbox};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tool_server::{
+    Call, CallError, Checked, Effect, LongWork, ToolError, ToolOutput, ToolSpec, Toolbox,
+};
 
 use crate::failure::Failure;
 use crate::instructions::instructions;
@@ -29,8 +31,10 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 /// How long they may take to stop when nobody reads their answers any more.
 const UNHEARD: Duration = Duration::from_secs(5);
 
-/// How many long calls run at the same time; the others wait, and leave threads to the short ones.
-const LONG_CALLS: usize = 8;
+/// How many trees are walked at the same time, and how many files copied; more such calls wait, and
+/// leave threads to the short ones. A walk may hold some 70 handles, and a process may have but 256.
+const WALKS: usize = 3;
+const COPIES: usize = 8;
 
 /// How often a client that asks for it is told how far a call has come.
 const TELLING: Duration = if cfg!(test) {
@@ -57,7 +61,8 @@ struct Server {
     toolbox: Arc<Toolbox>,
     structured: Structured,
     info: ServerConfig,
-    long_calls: Semaphore,
+    walks: Semaphore,
+    copies: Semaphore,
     /// Until when no call is run where the messages are read.
     distrusted: Mutex<Option<Instant>>,
 }
@@ -106,13 +111,30 @@ impl Server {
             toolbox: Arc::new(toolbox),
             structured,
             info,
-            long_calls: Semaphore::new(LONG_CALLS),
+            walks: Semaphore::new(WALKS),
+            copies: Semaphore::new(COPIES),
             distrusted: Mutex::default(),
         }
     }
 }
 
 impl Server {
+    /// Waits until a call that may take long may begin, or is given up.
+    async fn turn(
+        &self,
+        checked: &Checked,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<SemaphorePermit<'_>> {
+        let turns = match checked.long_work()? {
+            LongWork::Walk => &self.walks,
+            LongWork::Copy => &self.copies,
+        };
+        tokio::select! {
+            turn = turns.acquire() => turn.ok(),
+            () = context.ct.cancelled() => None,
+        }
+    }
+
     /// Runs a call in another thread.
     async fn run(
         &self,
@@ -122,15 +144,10 @@ impl Server {
     ) -> Result<Result<ToolOutput, ToolError>, ErrorData> {
         let toolbox = Arc::clone(&self.toolbox);
         let cancel = &call.cancel;
-        let _turn = if checked.is_long() {
-            // Whoever gives up while it waits is told so by the call itself, at once.
-            tokio::select! {
-                turn = self.long_calls.acquire() => turn.ok(),
-                () = context.ct.cancelled() => None,
-            }
-        } else {
-            None
-        };
+        let _turn = self.turn(&checked, context).await;
+        if context.ct.is_cancelled() {
+            cancel.cancel();
+        }
         let mut work = tokio::task::spawn_blocking(move || toolbox.run(checked));
         let done = tokio::select! {
             done = &mut work => done,

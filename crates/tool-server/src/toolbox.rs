@@ -100,8 +100,10 @@ pub(crate) enum Pace {
     Short(RunShort),
     /// As long as a read or a change of one file takes.
     Plain,
-    /// As long as a walk of a whole tree takes.
-    Long,
+    /// As long as the walk of a whole tree takes.
+    Walk,
+    /// As long as the copy of a file of any size takes.
+    Copy,
 }
 
 /// A call whose tool is there and whose arguments fit.
@@ -110,6 +112,15 @@ pub struct Checked {
     spec: &'static ToolSpec,
     args: Args,
     call: Call,
+}
+
+/// What takes long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LongWork {
+    /// The walk of a whole tree, which holds many handles.
+    Walk,
+    /// The copy of a file of any size.
+    Copy,
 }
 
 /// What a tool does to files.
@@ -233,8 +244,9 @@ impl Toolbox {
     /// Does what a checked call asks for.
     ///
     /// # Errors
-    /// The tool's own.
+    /// The tool's own; `cancelled`, with nothing done, for a call that was stopped before it began.
     pub fn run(&self, mut checked: Checked) -> Result<ToolOutput, ToolError> {
+        checked.call.cancel.check()?;
         let done = (checked.spec.run)(self, &mut checked.args, &checked.call);
         done.map_err(|error| checked.spec.marked(error))
     }
@@ -251,9 +263,13 @@ impl Toolbox {
 }
 
 impl Checked {
-    /// Returns whether the call may take as long as a walk of a whole tree.
-    pub fn is_long(&self) -> bool {
-        matches!(self.spec.pace, Pace::Long)
+    /// Returns what the call may take long for, if it may.
+    pub fn long_work(&self) -> Option<LongWork> {
+        match self.spec.pace {
+            Pace::Walk => Some(LongWork::Walk),
+            Pace::Copy => Some(LongWork::Copy),
+            Pace::Short(_) | Pace::Plain => None,
+        }
     }
 }
 

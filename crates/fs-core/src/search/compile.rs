@@ -57,10 +57,21 @@ pub(super) struct TextPattern {
     /// Matches one line without its break, in which a carriage return is data; `None` when `matcher`
     /// does.
     line: Option<RegexMatcher>,
+    /// When lines are matched one by one.
+    pub(super) by_line: ByLine,
     /// Whether a match may end in a carriage return that belongs to a break.
     pub(super) may_end_in_break: bool,
     /// How fast the matcher is.
     pub(super) speed: Speed,
+}
+
+/// When lines are matched one by one, which is slow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ByLine {
+    Never,
+    /// Among lines with a carriage return that is no part of a break.
+    WhereCrIsData,
+    Always,
 }
 
 impl TextPattern {
@@ -82,6 +93,11 @@ impl TextPattern {
             matcher,
             candidates,
             crlf,
+            by_line: match (crlf, &line) {
+                (false, _) => ByLine::Never,
+                (true, Some(_)) => ByLine::WhereCrIsData,
+                (true, None) => ByLine::Always,
+            },
             line,
             may_end_in_break: !crlf && query.pattern.ends_with('\r'),
             speed: match query.syntax {

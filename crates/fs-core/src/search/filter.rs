@@ -8,6 +8,9 @@ use crate::glob::Glob;
 use crate::path::RelPath;
 use crate::problem::Problem;
 
+/// A longer list of globs is a mistake: each is compiled.
+const MAX_BYTES: usize = 4096;
+
 /// Which entries of a tree are looked at, by name.
 #[derive(Debug)]
 pub(super) struct Filter {
@@ -37,7 +40,11 @@ impl Filter {
                 len => len + 1,
             },
         };
-        for glob in globs(query.file_glob.as_deref().unwrap_or_default()) {
+        let list = query.file_glob.as_deref().unwrap_or_default();
+        if list.len() > MAX_BYTES {
+            return Err(Problem::invalid("file_glob", "it is longer than 4096 bytes").into());
+        }
+        for glob in globs(list) {
             match glob.strip_prefix('!') {
                 Some(glob) => filter.unwanted.push(compiled(glob)?),
                 None => filter.wanted.push(compiled(glob)?),
@@ -82,7 +89,12 @@ fn compiled(glob: &str) -> Result<(Glob, Scope)> {
     let here = glob.strip_prefix("./").or_else(|| glob.strip_prefix('/'));
     let bare = here.unwrap_or(glob);
     let scope = here.map_or(Scope::of(bare), |_| Scope::Path);
+    if bare == ".." || bare.starts_with("../") {
+        let reason = "it leads out of the folder that is searched";
+        return Err(Problem::invalid("file_glob", reason).into());
+    }
     let whole = match bare.strip_suffix('/') {
+        _ if bare.is_empty() => "**".to_owned(),
         Some(dir) if here.is_none() && !dir.contains('/') => format!("**/{dir}/**"),
         Some(dir) => format!("{dir}/**"),
         None => bare.to_owned(),

@@ -10,7 +10,7 @@ use grep_regex::RegexMatcher;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::body::Watch;
-use super::compile::TextPattern;
+use super::compile::{ByLine, TextPattern};
 use super::sink::without_break;
 
 /// How much text is matched at once, in whole lines: by a literal, and by an expression, of which the
@@ -24,8 +24,9 @@ const MAX_TIME: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watched<'a> {
     matcher: &'a RegexMatcher,
-    /// Decides about the lines of a text with carriage returns that are data, where it differs.
-    line: Option<&'a RegexMatcher>,
+    /// Matches single lines.
+    line: &'a RegexMatcher,
+    by_line: ByLine,
     watch: &'a Watch,
     speed: Speed,
     /// Whether what is found may end in the CR of a break, which is no part of the line.
@@ -48,7 +49,8 @@ impl<'a> Watched<'a> {
     pub(super) fn new(pattern: &'a TextPattern, watch: &'a Watch) -> Self {
         Self {
             matcher: &pattern.matcher,
-            line: pattern.crlf.then(|| pattern.of_lines()),
+            line: pattern.of_lines(),
+            by_line: pattern.by_line,
             watch,
             speed: pattern.speed,
             may_end_in_break: pattern.may_end_in_break,
@@ -59,20 +61,29 @@ impl<'a> Watched<'a> {
     pub(super) fn of_candidates(matcher: &'a RegexMatcher, watch: &'a Watch) -> Self {
         Self {
             matcher,
-            line: None,
+            line: matcher,
+            by_line: ByLine::Never,
             watch,
             speed: Speed::Fast,
             may_end_in_break: false,
         }
     }
 
+    fn goes_by_line(&self, lines: &[u8]) -> bool {
+        match self.by_line {
+            ByLine::Never => false,
+            ByLine::WhereCrIsData => has_data_cr(lines),
+            ByLine::Always => true,
+        }
+    }
+
     /// Returns where the first line begins that matches without its break.
-    fn find_line(&self, matcher: &RegexMatcher, text: &[u8]) -> Result<Option<usize>, Stopped> {
+    fn find_line(&self, text: &[u8]) -> Result<Option<usize>, Stopped> {
         let mut start = 0;
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             let bare = without_break(line);
             self.probe(bare)?;
-            if matcher.is_match(bare)? {
+            if self.line.is_match(bare)? {
                 return Ok(Some(start));
             }
             start += line.len();
@@ -152,9 +163,9 @@ impl Matcher for Watched<'_> {
             let end = piece_end(rest, self.speed);
             let piece = rest.get(..end).unwrap_or(rest);
             // The last break is not part of the text, or an empty line would seem to follow it.
-            let text = piece.strip_suffix(b"\n").unwrap_or(piece);
-            if let Some(matcher) = self.line.filter(|_| has_data_cr(piece)) {
-                match self.find_line(matcher, piece)? {
+            let text = without_break(piece);
+            if self.goes_by_line(piece) {
+                match self.find_line(piece)? {
                     Some(at) => return Ok(Some(LineMatchKind::Confirmed(start + at))),
                     None => start += end,
                 }

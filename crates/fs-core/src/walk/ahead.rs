@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, Scope};
 
-use super::frame::{Budget, Opening, Reader};
+use super::frame::{Budget, Opening, Reader, Reading};
 use super::handles::OpenDir;
 use super::rules::Rules;
 use crate::cancel::Cancel;
@@ -14,9 +14,9 @@ use crate::path::RelPath;
 
 /// How many trees are read ahead at a time.
 const MAX_TASKS: usize = 8;
-/// How many entries are held that have not been walked yet; there may be those of a huge directory
-/// more for each thread.
-const MAX_ENTRIES: usize = 64 * 1024;
+/// How many entries may be held that have not been walked yet, when more are read; and how many a
+/// directory may have that is read ahead.
+const MAX_ENTRIES: usize = if cfg!(test) { 32 } else { 64 * 1024 };
 
 /// A directory that is to be read, with those below it.
 pub(super) struct Task {
@@ -49,7 +49,6 @@ pub(super) struct Ahead<'scope, 'env> {
 }
 
 /// What is to be read.
-#[derive(Default)]
 pub(super) struct Queue {
     waiting: Mutex<Waiting>,
     changed: Condvar,
@@ -91,8 +90,7 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
             }
             self.threads += 1;
         }
-        let entries = self.queue.entries.load(Ordering::Relaxed);
-        self.threads > 0 && self.tasks < MAX_TASKS && entries < MAX_ENTRIES
+        self.threads > 0 && self.tasks < MAX_TASKS && !self.queue.is_full()
     }
 
     /// Gives out a task.
@@ -121,6 +119,11 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         }
         let (opening, entries) = task.take();
         self.queue.entries.fetch_sub(entries, Ordering::Relaxed);
+        if entries > 0 {
+            // Under the lock nobody is about to wait for this.
+            let _waiting = lock(&self.queue.waiting);
+            self.queue.changed.notify_all();
+        }
         opening
     }
 }
@@ -134,6 +137,21 @@ impl Drop for Ahead<'_, '_> {
 }
 
 impl Queue {
+    /// Returns the queue of a walk that this flag stops.
+    pub(super) fn new(cancel: &Cancel) -> Self {
+        Self {
+            waiting: Mutex::default(),
+            changed: Condvar::new(),
+            entries: AtomicUsize::new(0),
+            over: cancel.part(),
+        }
+    }
+
+    /// Returns whether enough has been read for now.
+    fn is_full(&self) -> bool {
+        self.entries.load(Ordering::Relaxed) >= MAX_ENTRIES
+    }
+
     /// Reads one directory after another until the walk is over.
     fn work(&self, reader: &Reader<'_>) {
         let mut buffer = Vec::with_capacity(BUFFER_BYTES);
@@ -149,7 +167,9 @@ impl Queue {
             if waiting.is_closed {
                 return None;
             }
-            if let Some(task) = waiting.pop() {
+            if !self.is_full()
+                && let Some(task) = waiting.pop()
+            {
                 return Some(task);
             }
             let woken = self.changed.wait(waiting);
@@ -165,7 +185,8 @@ impl Queue {
 
     /// Returns the next task, if there is one.
     fn try_next(&self) -> Option<Arc<Task>> {
-        lock(&self.waiting).pop()
+        let mut waiting = lock(&self.waiting);
+        if self.is_full() { None } else { waiting.pop() }
     }
 }
 
@@ -205,7 +226,12 @@ impl Task {
         }
         let mut ending = Ending(self, None, 0);
         let mut budget = Budget::default();
-        ending.1 = reader.open_all(self, &queue.over, buffer, &mut budget).ok();
+        let mut reading = Reading {
+            cancel: &queue.over.part(),
+            buffer,
+            most: MAX_ENTRIES,
+        };
+        ending.1 = reader.open_all(self, &mut reading, &mut budget).ok();
         ending.2 = budget.entries;
         queue.entries.fetch_add(budget.entries, Ordering::Relaxed);
     }

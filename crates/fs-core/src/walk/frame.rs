@@ -52,6 +52,15 @@ pub(super) enum Opening {
     Vanished,
 }
 
+/// What it takes to read directories.
+pub(super) struct Reading<'r> {
+    /// Stops it.
+    pub(super) cancel: &'r Cancel,
+    pub(super) buffer: &'r mut Vec<u8>,
+    /// How many entries a directory may have: one that has more stops it.
+    pub(super) most: usize,
+}
+
 /// How much is read ahead in one go.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
@@ -76,8 +85,7 @@ impl Reader<'_> {
         above: &OpenDir,
         path: &RelPath,
         rules: Option<&Arc<Rules>>,
-        cancel: &Cancel,
-        buffer: &mut Vec<u8>,
+        reading: &mut Reading<'_>,
     ) -> Result<Opening> {
         if path.as_os_str().len() >= MAX_PATH_BYTES {
             return Ok(Opening::Skip(Skip::TooDeep));
@@ -89,10 +97,10 @@ impl Reader<'_> {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(Opening::Vanished),
             Err(_) => return Ok(Opening::Skip(Skip::Unreadable)),
         };
-        match self.frame(handle, path, rules, cancel, buffer) {
+        match self.frame(handle, path, rules, reading) {
             Ok(Some(frame)) => Ok(Opening::Frame(frame)),
             Ok(None) => Ok(Opening::Skip(Skip::Denied)),
-            Err(error) if cancel.is_cancelled() => Err(error),
+            Err(error) if reading.cancel.is_cancelled() => Err(error),
             // One that was removed after it was opened says so when it is read.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Opening::Vanished),
             Err(_) => Ok(Opening::Skip(Skip::Unreadable)),
@@ -104,12 +112,11 @@ impl Reader<'_> {
     pub(super) fn open_all(
         &self,
         task: &Task,
-        cancel: &Cancel,
-        buffer: &mut Vec<u8>,
+        reading: &mut Reading<'_>,
         budget: &mut Budget,
     ) -> Result<Opening> {
         let rules = task.rules.as_ref();
-        let mut opening = self.open(&task.above, &task.path, rules, cancel, buffer)?;
+        let mut opening = self.open(&task.above, &task.path, rules, reading)?;
         budget.dirs += 1;
         let Opening::Frame(frame) = &mut opening else {
             return Ok(opening);
@@ -125,7 +132,7 @@ impl Reader<'_> {
                 && let Some(task) = frame.task(path.clone(), depth)
             {
                 budget.levels += 1;
-                let below = self.open_all(&task, cancel, buffer, budget);
+                let below = self.open_all(&task, reading, budget);
                 budget.levels -= 1;
                 // The walk tries again, and then it is its error.
                 let Ok(below) = below else { break };
@@ -172,15 +179,26 @@ impl Reader<'_> {
         handle: OwnedFd,
         path: &RelPath,
         above: Option<&Arc<Rules>>,
-        cancel: &Cancel,
-        buffer: &mut Vec<u8>,
+        reading: &mut Reading<'_>,
     ) -> Result<Option<Frame>> {
         let dir = OpenDir::of(handle, path.clone())?;
         if !self.sight.admits(&dir.path, dir.handle.as_fd(), dir.device) {
             return Ok(None);
         }
         let mut visible = self.sight.visible(&dir.path);
-        let mut sees = |name: &[u8], kind| visible(OsStr::from_bytes(name), kind);
+        let Reading {
+            cancel,
+            buffer,
+            most,
+        } = reading;
+        let mut left = *most;
+        let mut sees = |name: &[u8], kind| {
+            match left.checked_sub(1) {
+                Some(fewer) => left = fewer,
+                None => cancel.cancel(),
+            }
+            visible(OsStr::from_bytes(name), kind)
+        };
         let order = self.options.order;
         let rows = Rows::read(&dir.handle, order, cancel, buffer, &mut sees)?;
         drop(visible);

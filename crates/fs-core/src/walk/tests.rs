@@ -577,6 +577,13 @@ fn large() -> tempfile::TempDir {
             }
         }
     }
+    for wide in 0..3 {
+        let dir = folder.path().join(format!("w{wide}/in"));
+        fs::create_dir_all(&dir).unwrap();
+        for name in 0..100 {
+            fs::write(dir.join(name.to_string()), "").unwrap();
+        }
+    }
     folder
 }
 
@@ -585,7 +592,7 @@ fn what_is_visited_does_not_depend_on_the_threads() {
     let folder = large();
     let with = |threads| WalkOptions { threads, ..plain() };
     let alone = visited(folder.path(), "", &with(1));
-    assert_eq!(alone.len(), 20 + 200 + 260 + 1000 + 1);
+    assert_eq!(alone.len(), 20 + 200 + 260 + 1000 + 1 + 306);
     for threads in [2, 3, 8] {
         assert_eq!(visited(folder.path(), "", &with(threads)), alone);
     }

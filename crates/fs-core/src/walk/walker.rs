@@ -11,7 +11,7 @@ use cap_std::fs::Dir;
 use rustix::io::Errno;
 
 use super::ahead::{Ahead, Queue};
-use super::frame::{Frame, Opening, Reader};
+use super::frame::{Frame, Opening, Reader, Reading};
 use super::handles::{self, OpenDir};
 use super::rows::Rows;
 use super::rules::{Rules, Verdict};
@@ -54,7 +54,7 @@ pub(super) fn walk(
     visit: &mut dyn FnMut(&Visited<'_>) -> ControlFlow<()>,
 ) -> Result<Walked> {
     let reader = Reader { options, sight };
-    let queue = Queue::default();
+    let queue = Queue::new(&options.cancel);
     std::thread::scope(|scope| {
         let mut walker = Walker::new(root, start, &reader, &queue, scope, handles);
         walker.begin()?;
@@ -89,11 +89,10 @@ impl<'scope, 'env> Walker<'scope, 'env> {
     fn begin(&mut self) -> Result<()> {
         let rules = self.rules_above()?;
         let handle = handles::open_below(self.root, &self.path).map_err(start_refusal)?;
-        let cancel = &self.reader.options.cancel;
-        let buffer = &mut self.buffer;
+        let mut reading = reading(&self.reader, &mut self.buffer);
         let frame = self
             .reader
-            .frame(handle, &self.path, rules.as_ref(), cancel, buffer)?;
+            .frame(handle, &self.path, rules.as_ref(), &mut reading)?;
         let denied = || Problem::DeniedByPolicy {
             reason: "this directory may not be read".to_owned(),
         };
@@ -253,9 +252,9 @@ impl Walker<'_, '_> {
             return Ok(Opening::Vanished);
         };
         let rules = self.frames.last().and_then(|frame| frame.rules.clone());
-        let (buffer, cancel) = (&mut self.buffer, &self.reader.options.cancel);
+        let mut reading = reading(&self.reader, &mut self.buffer);
         self.reader
-            .open(&above, &self.path, rules.as_ref(), cancel, buffer)
+            .open(&above, &self.path, rules.as_ref(), &mut reading)
     }
 
     /// Returns the rules that hold above the start, unless they ignore it.
@@ -294,6 +293,15 @@ impl Walker<'_, '_> {
         if skip == Skip::Unreadable && self.walked.unreadable.len() < MAX_NAMED {
             self.walked.unreadable.push(self.path.clone());
         }
+    }
+}
+
+/// Returns what it takes to read a directory of any size here.
+fn reading<'r>(reader: &Reader<'r>, buffer: &'r mut Vec<u8>) -> Reading<'r> {
+    Reading {
+        cancel: &reader.options.cancel,
+        buffer,
+        most: usize::MAX,
     }
 }
 

@@ -9,7 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 /// How often a lock that somebody else holds is asked for, a millisecond apart.
-const TRIES: u32 = 2_000;
+const TRIES: u32 = 300;
 
 /// A file that no other workspace exchanges or rewrites, until this is dropped.
 ///

@@ -123,19 +123,28 @@ pub(super) fn copy_sparse(
 }
 
 /// Returns the first run of data in a range; an empty one at its end when there is none.
-fn next_data(source: &File, range: Range<u64>) -> Result<Range<u64>, Errno> {
+///
+/// # Errors
+/// `conflict` when the file has become shorter than that.
+fn next_data(source: &File, range: Range<u64>) -> Result<Range<u64>> {
     let start = match rustix::fs::seek(source, SeekFrom::Data(range.start)) {
         Ok(start) => start.min(range.end),
-        // Nothing but a hole is left, if the file has not become shorter.
-        Err(Errno::NXIO) => return Ok(range.end..range.end),
+        // Nothing but a hole is left.
+        Err(Errno::NXIO) if size_of(source)? >= range.end => return Ok(range.end..range.end),
+        Err(Errno::NXIO) => return Err(Problem::Conflict.into()),
         Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(range),
-        Err(errno) => return Err(errno),
+        Err(errno) => return Err(errno.into()),
     };
     let end = match rustix::fs::seek(source, SeekFrom::Hole(start)) {
         Ok(end) => end.clamp(start, range.end),
         Err(_) => range.end,
     };
     Ok(start..end)
+}
+
+fn size_of(file: &File) -> Result<u64, Errno> {
+    let stat = rustix::fs::fstat(file)?;
+    Ok(u64::try_from(stat.st_size).unwrap_or_default())
 }
 
 fn copy_step(source: &File, from: u64, to: &File, at: u64, len: u64) -> Result<u64, Errno> {

@@ -10,7 +10,6 @@ use rustix::fs::{FileType, Mode, Stat};
 use rustix::io::Errno;
 
 use crate::policy::{Folded, Policy};
-use crate::resolve::made::Made;
 use crate::resolve::request::{Request, Step, is_dir_only, steps};
 use crate::resolve::roots::{Root, Roots};
 use crate::resolve::{Follow, Missing, Place, sys};
@@ -22,9 +21,6 @@ pub(super) const MAX_LINKS: u32 = 40;
 const MAX_HANDLES: usize = 16;
 /// How many directories one walk may make.
 const MAX_MADE: u32 = 4096;
-
-/// How often a walk starts again that somebody takes a directory from in which it was to make one.
-const TRIES: u32 = 16;
 
 /// What a walk is made for.
 #[derive(Debug, Clone, Copy)]
@@ -51,12 +47,8 @@ struct Walker<'w> {
     dir_only: bool,
     links: u32,
     made: u32,
-    /// What was made so far.
-    made_dirs: Made,
     /// Whether all names to come have been checked, so that directories may be made.
     checked: bool,
-    /// Whether the directory here was removed when one was to be made in it.
-    is_gone: bool,
 }
 
 #[derive(Debug)]
@@ -75,24 +67,9 @@ impl Walk<'_> {
     /// `outside_sandbox`, `denied_by_policy`, `not_found` (of a directory on the way),
     /// `not_a_directory`, `invalid_path` (more than 40 links), `permission_denied`, `io`.
     pub(crate) fn run(self, request: Request) -> Result<Place> {
-        for _ in 1..TRIES {
-            let mut walker = self.walker(request.clone());
-            match walker.go() {
-                Err(_) if walker.is_gone => {}
-                place => return walker.told(place),
-            }
-        }
-        let mut walker = self.walker(request);
-        let place = walker.go();
-        walker.told(place)
-    }
-}
-
-impl<'w> Walk<'w> {
-    fn walker(self, request: Request) -> Walker<'w> {
         let mut pending = request.steps;
         pending.reverse();
-        Walker {
+        let mut walker = Walker {
             walk: self,
             root: request.root,
             levels: Vec::new(),
@@ -101,21 +78,15 @@ impl<'w> Walk<'w> {
             dir_only: request.dir_only,
             links: 0,
             made: 0,
-            made_dirs: Made::default(),
             checked: false,
-            is_gone: false,
-        }
+        };
+        let place = walker.go().map_err(|error| walker.discreet(error))?;
+        walker.check_rights()?;
+        Ok(place)
     }
 }
 
 impl Walker<'_> {
-    /// Returns what may be told of the place here.
-    fn told(&self, place: Result<Place>) -> Result<Place> {
-        let place = place.map_err(|error| self.discreet(error))?;
-        self.check_rights()?;
-        Ok(place)
-    }
-
     fn go(&mut self) -> Result<Place> {
         while let Some(step) = self.pending.pop() {
             match step {
@@ -177,7 +148,6 @@ impl Walker<'_> {
     fn follow(&mut self, link: &OwnedFd) -> Result<()> {
         self.links += 1;
         self.checked = false;
-        self.made_dirs.keep();
         if self.links > MAX_LINKS {
             return Err(sys::too_many_links());
         }
@@ -199,7 +169,6 @@ impl Walker<'_> {
         self.levels.clear();
         self.folded = Folded::default();
         self.checked = false;
-        self.made_dirs.keep();
         self.pending.extend(steps.into_iter().rev());
     }
 
@@ -293,19 +262,10 @@ impl Walker<'_> {
         if self.made > MAX_MADE {
             return Err(Errno::AGAIN.into());
         }
-        let mut made = std::mem::take(&mut self.made_dirs);
-        let here = self.here()?;
-        match rustix::fs::mkdirat(here, &name, Mode::from_raw_mode(0o777)) {
-            Ok(()) => made.add(here, &name),
-            Err(Errno::EXIST) => made.keep(),
-            Err(Errno::NOENT) => {
-                self.is_gone = true;
-                return Err(Problem::NotFound.into());
-            }
+        match rustix::fs::mkdirat(self.here()?, &name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => self.pending.push(Step::Name(name)),
             Err(errno) => return Err(sys::refusal(errno)),
         }
-        self.made_dirs = made;
-        self.pending.push(Step::Name(name));
         Ok(())
     }
 
@@ -386,7 +346,6 @@ impl Walker<'_> {
             rel,
             found,
             dir_only: self.dir_only,
-            made: std::mem::take(&mut self.made_dirs),
         })
     }
 
@@ -404,7 +363,6 @@ impl Walker<'_> {
             rel: RelPath::root(),
             found: Some(stat),
             dir_only: true,
-            made: std::mem::take(&mut self.made_dirs),
         })
     }
 }

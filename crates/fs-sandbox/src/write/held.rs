@@ -1,6 +1,6 @@
 //! A place that nobody else changes through this workspace, with the file that is there.
 
-use fs_core::{Cancel, ErrorKind, FileBytes, Patch, Piece, Problem, Result, Version};
+use fs_core::{Cancel, FileBytes, Patch, Piece, Problem, Result, Version};
 
 use super::text::{self, Composed, Existing};
 use super::{
@@ -83,16 +83,10 @@ impl<'o> Held<'o> {
     /// Gives the name a file.
     ///
     /// # Errors
-    /// `already_exists` when something has it by now, `conflict` when its directory is gone, and those
-    /// of a create.
-    pub(super) fn create(&mut self, composed: &Composed) -> Result<Written> {
+    /// `already_exists` when something has it by now, and those of a create.
+    pub(super) fn create(&self, composed: &Composed) -> Result<Written> {
         let bytes = composed.patch.apply(&[]);
-        let replaced = replace::create(self.place.target(), &bytes, self.replacing());
-        let replaced = replaced.map_err(|error| match error.kind() {
-            ErrorKind::NotFound => Problem::Conflict.into(),
-            _ => error,
-        })?;
-        self.place.made.keep();
+        let replaced = replace::create(self.place.target(), &bytes, self.replacing())?;
         written(Change::Created, &[], composed, replaced)
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use fs_core::Result;
-use fs_sandbox::{Rights, TransferOptions, Workspace, WriteMode, WriteOptions};
+use fs_sandbox::{Rights, TransferOptions, Workspace};
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
@@ -78,50 +78,6 @@ fn a_mount_point_is_the_end_that_cannot_be_moved_or_replaced() {
             assert_eq!(fs::read(tree.path("root/f")).unwrap(), b"IN");
             assert!(!tree.path("root/new").exists() && !tree.path("out/new").exists());
             check(workspace.copy("mf", "new", &over), Ok(()));
-        });
-    });
-}
-
-/// A root with a file system of 64 KiB at `small`, and a file that has no room there.
-fn with_a_small_disk(test: impl FnOnce(&Tree) + Send) {
-    with_own_mounts(|| {
-        let tree = Tree::new(&["root/small/", "root/f=F"]);
-        fs::write(tree.path("root/large"), "x".repeat(200_000)).unwrap();
-        let (none, size) = (MountFlags::empty(), c"size=64k");
-        rustix::mount::mount("tmpfs", tree.path("root/small"), "tmpfs", none, size).unwrap();
-        test(&tree);
-    });
-}
-
-#[test]
-fn what_has_no_room_leaves_no_directories() {
-    as_root("a small disk", || {
-        with_a_small_disk(|tree| {
-            let workspace = tree.workspace();
-            fs::create_dir(tree.path("root/small/there")).unwrap();
-            let over = TransferOptions::default();
-            let text = "x".repeat(200_000);
-            for to in ["small/a/b/c", "small/there/b/c"] {
-                check(workspace.copy("large", to, &over), Err("io"));
-                check(workspace.rename("large", to, &over), Err("io"));
-                for mode in [
-                    WriteMode::Overwrite,
-                    WriteMode::Append,
-                    WriteMode::CreateNew,
-                ] {
-                    let options = WriteOptions {
-                        mode,
-                        ..WriteOptions::default()
-                    };
-                    check(workspace.write(to, &text, &options), Err("io"));
-                }
-                let left: Vec<_> = fs::read_dir(tree.path("root/small")).unwrap().collect();
-                assert_eq!(left.len(), 1, "{left:?}");
-                let left: Vec<_> = fs::read_dir(tree.path("root/small/there"))
-                    .unwrap()
-                    .collect();
-                assert_eq!(left.len(), 0, "{left:?}");
-            }
         });
     });
 }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use fs_core::{EntryKind, Error, Result};
-use fs_sandbox::{HardLinks, Rights, TransferOptions, Transferred, Workspace, WriteOptions};
+use fs_sandbox::{HardLinks, Rights, TransferOptions, Transferred, Workspace};
 
 use crate::support::{Tree, both_ways};
 
@@ -561,38 +561,6 @@ fn roots_on_two_file_systems_exchange_files() {
         .unwrap();
     assert!(!there.exists());
     assert_eq!(contents(&tree.path("root")).len(), 1);
-}
-
-#[test]
-fn a_call_that_fails_takes_no_directories_from_one_that_does_not() {
-    both_ways(|| {
-        let tree = Tree::new(&["root/f=F"]);
-        let workspace = tree.workspace();
-        let dir = tree.path("root/a");
-        thread::scope(|scope| {
-            let fails = scope.spawn(|| {
-                let options = TransferOptions::default();
-                options.cancel.cancel();
-                for _ in 0..2_000 {
-                    let copied = workspace.copy("f", "a/b/never", &options);
-                    assert_eq!(copied.unwrap_err().code(), "cancelled");
-                }
-            });
-            while !fails.is_finished() {
-                Way::Copy.go(&workspace, "f", "a/b/f", Over::No).unwrap();
-                let new = WriteOptions::default();
-                workspace.write("a/b/g", "G", &new).unwrap();
-                fs::remove_file(dir.join("b/f")).unwrap();
-                fs::remove_file(dir.join("b/g")).unwrap();
-                // The other one may be in there, or have taken them away already.
-                let gone = fs::remove_dir(dir.join("b")).and_then(|()| fs::remove_dir(&dir));
-                gone.unwrap_or_default();
-            }
-        });
-        let gone = fs::remove_dir(dir.join("b")).and_then(|()| fs::remove_dir(&dir));
-        gone.unwrap_or_default();
-        assert_eq!(contents(tree.base()).len(), 3);
-    });
 }
 
 /// Moves `a` to `b` again and again while somebody creates and removes `b`.

@@ -61,7 +61,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: OWN,
     run,
-    pace: Pace::Long,
+    pace: Pace::Walk,
 };
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {

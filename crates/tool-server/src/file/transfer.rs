@@ -34,7 +34,7 @@ pub(crate) static COPY: ToolSpec = ToolSpec {
     facts: FACTS,
     sets: OWN,
     run: |toolbox, args, call| run(&COPYING, toolbox, args, call),
-    pace: Pace::Long,
+    pace: Pace::Copy,
 };
 
 pub(crate) static MOVE: ToolSpec = ToolSpec {
@@ -46,7 +46,7 @@ pub(crate) static MOVE: ToolSpec = ToolSpec {
     facts: FACTS,
     sets: OWN,
     run: |toolbox, args, call| run(&MOVING, toolbox, args, call),
-    pace: Pace::Long,
+    pace: Pace::Copy,
 };
 
 /// What is done between the two paths, and the word for it.

@@ -48,7 +48,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     ],
     sets: OWN,
     run,
-    pace: Pace::Long,
+    pace: Pace::Walk,
 };
 
 /// A line of the tree before its branches are drawn.

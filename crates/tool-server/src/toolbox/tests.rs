@@ -108,3 +108,33 @@ fn every_fact_of_an_answer_is_in_its_output_schema() {
     );
     call("files_ls", json!({"limit": 1}));
 }
+
+#[test]
+fn a_call_that_was_stopped_before_it_began_does_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a"), "x\n").unwrap();
+    let settings = Settings {
+        set: ToolSet::All,
+        ..Settings::default()
+    };
+    let toolbox = toolbox(dir.path(), settings);
+    let call = Call::default();
+    call.cancel.cancel();
+    for (tool, arguments) in [
+        ("move_file", json!({"src_path": "a", "dst_path": "b"})),
+        ("copy_file", json!({"src_path": "a", "dst_path": "b"})),
+        ("delete_file", json!({"path": "a"})),
+        ("make_dir", json!({"path": "b"})),
+        ("files_write", json!({"path": "b", "content": ""})),
+        ("append_file", json!({"path": "a", "content": "y"})),
+    ] {
+        let arguments = arguments.as_object().cloned().unwrap();
+        match toolbox.call(tool, arguments, &call) {
+            Err(CallError::Failed(error)) => assert_eq!(error.code(), "cancelled", "{tool}"),
+            other => panic!("{tool}: {other:?}"),
+        }
+    }
+    let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
+    assert_eq!(names.len(), 1);
+    assert_eq!(std::fs::read(dir.path().join("a")).unwrap(), b"x\n");
+}

@@ -44,6 +44,13 @@ fn a_carriage_return_alone_is_data_to_an_expression() {
         &regex(r"needle\r$"),
         &["b:2:needle\r", "c:2:needle\r"],
     );
+    let pairs: [(&str, &[u8]); 2] = [("w", b"ab\r\n\r\ncd\r\n"), ("x", b"ab\n\n")];
+    check(&pairs, &regex("^$"), &["w:2:", "x:2:"]);
+    check(&pairs, &regex(r"^\s*$"), &["w:2:", "x:2:"]);
+    check(&pairs, &regex("^x*$"), &["w:2:", "x:2:"]);
+    for pattern in [r"\r", r"b\r", r"[bd]\r", r"\r|zz", r"\r$", r"b.", r"b\s"] {
+        check(&pairs, &regex(pattern), &[]);
+    }
     let found = found(&tree(&text), &regex(r"\r\w"));
     assert_eq!(found.blocks[0].lines[0].column, Some(2));
 }
@@ -100,6 +107,16 @@ fn patterns_that_are_none_are_refused() {
         ..query("x")
     };
     check_refused(&glob, "file_glob", "unclosed");
+    for (list, reason) in [
+        ("../a".to_owned(), "leads out"),
+        ("?,".repeat(2049), "longer"),
+    ] {
+        let glob = Query {
+            file_glob: Some(list),
+            ..query("x")
+        };
+        check_refused(&glob, "file_glob", reason);
+    }
 }
 
 #[test]
@@ -155,6 +172,7 @@ fn globs_are_anchored_excluded_and_listed() {
     };
     only("/a.rs", &["a.rs"]);
     only("./a.rs", &["a.rs"]);
+    only("/", &["a.rs", "d/a.rs", "d/b.py", "e/d/c.md"]);
     only("./d/*", &["d/a.rs", "d/b.py"]);
     only("d/", &["d/a.rs", "d/b.py", "e/d/c.md"]);
     only("/d/", &["d/a.rs", "d/b.py"]);
