@@ -77,8 +77,9 @@ fn a_session_from_greeting_to_end() {
 fn told(tool: &str, arguments: &Value, meta: &Value) -> (Vec<Value>, Value) {
     let root = root();
     fs::write(root.path().join("big"), vec![b'x'; 96 << 20]).unwrap();
-    for number in 0..400 {
-        fs::write(root.path().join(format!("{number}.txt")), "text\n").unwrap();
+    for number in 0..4_000 {
+        let name = root.path().join(format!("{number}.txt"));
+        fs::hard_link(root.path().join("a.txt"), name).unwrap();
     }
     let params = json!({"name": tool, "arguments": arguments, "_meta": meta});
     let line = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
