@@ -1,7 +1,5 @@
 //! Every answer is bounded and says how to go on; memory does not grow with the file.
 
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 use tests::{FrontEnd as _, Mcp, World};
 
@@ -83,21 +81,8 @@ fn a_listing_is_bounded_and_says_how_to_go_on() {
 #[test]
 fn memory_does_not_grow_with_the_file() {
     let world = World::new();
-    let mut chunk = String::new();
-    for number in 0..16_384 {
-        writeln!(
-            chunk,
-            "{number:06} a line of a log that says nothing much at all, with 64 bytes"
-        )
-        .unwrap();
-    }
-    let mut file = std::fs::File::create(world.path("root/log")).unwrap();
-    let chunks = (256 << 20) / chunk.len();
-    for _ in 0..chunks {
-        std::io::Write::write_all(&mut file, chunk.as_bytes()).unwrap();
-    }
+    let lines = world.log("root/log", 256 << 20);
     world.put("root/small", "one\n");
-    let lines = chunks as u64 * 16_384;
     let mcp = Mcp::start(&world.settings());
     mcp.read("small");
     let idle = mcp.peak_memory().unwrap();

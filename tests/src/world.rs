@@ -81,6 +81,21 @@ impl World {
         self.base.join(name)
     }
 
+    /// Writes a log of up to so many bytes below the base folder, and returns how many lines it has.
+    pub fn log(&self, name: &str, bytes: usize) -> u64 {
+        const LINES: u32 = 16_384;
+        let line = |number| {
+            format!("{number:06} a line of a log that says nothing much at all, with 64 bytes\n")
+        };
+        let chunk: String = (0..LINES).map(line).collect();
+        let mut file = std::fs::File::create(self.path(name)).unwrap();
+        let chunks = bytes / chunk.len();
+        for _ in 0..chunks {
+            std::io::Write::write_all(&mut file, chunk.as_bytes()).unwrap();
+        }
+        chunks as u64 * u64::from(LINES)
+    }
+
     /// Writes a file below the base folder, with its parents, and returns the world.
     pub fn put(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
         let path = self.path(name);

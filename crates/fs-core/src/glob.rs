@@ -46,8 +46,7 @@ impl Glob {
             .case_insensitive(insensitive)
             .build()
             .map_err(|error| error.kind().to_string())?;
-        let is_plain = pattern.is_ascii() || !insensitive;
-        if is_plain && !pattern.contains(['?', '[']) {
+        if Self::is_of_bytes(pattern, case) {
             return Ok(Self(Inner::Bytes(glob.compile_matcher())));
         }
         let matcher = RegexMatcherBuilder::new()
@@ -57,6 +56,14 @@ impl Glob {
             .build(&of_chars(glob.regex()));
         let matcher = matcher.map_err(|error| error.to_string())?;
         Ok(Self(Inner::Chars(matcher)))
+    }
+
+    /// Returns whether a glob says the same of bytes as of characters: without `?` and classes it does,
+    /// but for the cases of letters beyond ASCII. Whoever compiles such globs together needs no more.
+    #[must_use]
+    pub fn is_of_bytes(pattern: &str, case: Case) -> bool {
+        let is_plain = pattern.is_ascii() || !ignores_case(case, pattern);
+        is_plain && !pattern.contains(['?', '['])
     }
 
     /// Returns whether a name or a path matches as a whole.

@@ -1,10 +1,11 @@
 //! Line counts per block of large files, kept between reads.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::Stat;
 
+use crate::lock::lock;
 use crate::newline::Unit;
 
 const MAX_FILES: usize = 64;
@@ -94,7 +95,7 @@ impl IndexCache {
 
     /// The last is the most recently used.
     fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -92,6 +92,7 @@ mod index;
 mod judge;
 mod lines;
 mod list;
+mod lock;
 mod newline;
 mod patch;
 mod path;

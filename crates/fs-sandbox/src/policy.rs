@@ -172,10 +172,10 @@ impl Compiled {
         let mut set = GlobSetBuilder::new();
         let mut chars = Vec::new();
         for glob in globs {
-            if glob.glob().contains(['?', '[']) {
-                chars.push(fs_core::Glob::new(glob.glob(), Case::Sensitive).ok()?);
-            } else {
+            if fs_core::Glob::is_of_bytes(glob.glob(), Case::Sensitive) {
                 set.add(glob.clone());
+            } else {
+                chars.push(fs_core::Glob::new(glob.glob(), Case::Sensitive).ok()?);
             }
         }
         let set = set.build().ok()?;

@@ -1,7 +1,7 @@
 //! Searching definitions: the files that hold the name are read, and asked where they define it.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use cap_std::fs::Dir;
 
@@ -14,6 +14,7 @@ use super::{Case, Found, Query, Syntax};
 use crate::definition::{Definition, definitions, may_define};
 use crate::encoding::Encoding;
 use crate::error::Result;
+use crate::lock::lock;
 use crate::path::RelPath;
 use crate::problem::Problem;
 use crate::skip::Skip;
@@ -77,7 +78,7 @@ impl Examine for Sources<'_> {
             let text = text_of(body, encoding)?;
             let path = (subject.path)();
             let is_heavy = text.len() > HEAVY_BYTES;
-            let _alone = is_heavy.then(|| heavy.lock().unwrap_or_else(PoisonError::into_inner));
+            let _alone = is_heavy.then(|| lock(heavy));
             let found = definitions(&path, &text, &query.pattern, &watch.cancel);
             let found = found.map_err(|_| Skip::Unreadable)?;
             take(&text, &found, query, Taker::new(query, &path, &mut runs));

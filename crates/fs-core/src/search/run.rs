@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
 use cap_std::fs::{Dir, File};
@@ -21,6 +21,7 @@ use super::{Cut, Found, Query};
 use crate::encoding::Encoding;
 use crate::error::Result;
 use crate::list::{EntryKind, Order};
+use crate::lock::lock;
 use crate::path::RelPath;
 use crate::skip::Skip;
 use crate::walk::{OpenDir, Sight, Visited, WalkOptions, counts, open_file, walk_open};
@@ -340,9 +341,4 @@ impl<'scope, 'env, 's, E: Examine> Feed<'scope, 'env, 's, E> {
         let own = self.own.get_or_insert_with(|| (self.shared.job.make)());
         self.shared.look_into(batch, own);
     }
-}
-
-/// Returns what a lock guards; nobody leaves it half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 //! a walk costs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 
 use super::frame::{Budget, Opening, Reader, Reading};
@@ -10,6 +10,7 @@ use super::handles::OpenDir;
 use super::rules::Rules;
 use crate::cancel::Cancel;
 use crate::list::BUFFER_BYTES;
+use crate::lock::lock;
 use crate::path::RelPath;
 
 /// How many trees are read ahead at a time.
@@ -102,15 +103,10 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
         task
     }
 
-    /// Takes back tasks that nobody needs any more.
-    pub(super) fn forget(&mut self, count: usize) {
-        self.tasks = self.tasks.saturating_sub(count);
-    }
-
     /// Takes a task back: what came of it, or `None` when the walk is to do it itself. While another
     /// thread is at it, others are done here.
     pub(super) fn take(&mut self, task: &Task, buffer: &mut Vec<u8>) -> Option<Opening> {
-        self.forget(1);
+        self.tasks = self.tasks.saturating_sub(1);
         self.queue.withdraw(task);
         while task.is_running()
             && let Some(other) = self.queue.try_next()
@@ -262,9 +258,4 @@ impl Drop for Ending<'_> {
         *lock(&self.0.state) = State::Done(self.1.take(), self.2);
         self.0.done.notify_all();
     }
-}
-
-/// Returns what a lock guards; nobody leaves it half changed.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -199,9 +199,10 @@ impl<'scope, 'env> Walker<'scope, 'env> {
             Err(errno @ (Errno::MFILE | Errno::NFILE)) => Err(errno.into()),
             Ok(_) | Err(_) => {
                 frame.rows = Rows::default();
-                self.ahead.forget(frame.tasks.len());
-                frame.tasks.clear();
                 frame.ready.clear();
+                for (_, task) in frame.tasks.drain(..) {
+                    self.ahead.take(&task, &mut self.buffer);
+                }
                 Ok(None)
             }
         }

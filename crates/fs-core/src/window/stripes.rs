@@ -1,8 +1,8 @@
 //! A large file counted by two threads.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use cap_std::fs::File;
@@ -12,6 +12,7 @@ use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::file_bytes::{Block, read_full};
 use crate::index::LineCounts;
+use crate::lock::lock;
 use crate::newline::Unit;
 
 /// When enough has been counted: with the block that holds so many line feeds, or so many blocks.
@@ -105,7 +106,7 @@ impl Stripes<'_> {
 impl Progress<'_> {
     /// Adds the stripe at `start` and returns whether the goal has been reached.
     fn add(&self, start: u64, stripe: Vec<u64>, stripes: &Stripes<'_>) -> bool {
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = lock(&self.counted);
         let counted = &mut *counted;
         counted.early.insert(start, stripe);
         while let Some(stripe) = counted.early.remove(&counted.end) {
