@@ -81,6 +81,7 @@ compile_error!("fs-core reads directories by getdents: only Linux is supported s
 
 mod cancel;
 mod chars;
+mod content;
 mod definition;
 mod encoding;
 mod error;
@@ -105,6 +106,7 @@ mod walk;
 mod window;
 
 pub use cancel::Cancel;
+pub use content::Content;
 pub use definition::{Definition, DefinitionKind, definitions, may_define};
 pub use encoding::{Encoding, TextChar};
 pub use error::{Error, Field, Result, one_line};
