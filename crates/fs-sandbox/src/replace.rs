@@ -33,7 +33,7 @@ use rustix::fs::{Access, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 pub(crate) use old_file::OldFile;
-pub(crate) use transfer::{Over, TransferHow, copy, relocate};
+pub(crate) use transfer::{Over, TransferHow, copy, relocate, remove};
 
 use crate::policy::Policy;
 use crate::rights::Rights;

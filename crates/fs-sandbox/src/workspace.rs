@@ -11,8 +11,7 @@ use fs_core::{
     Entry, EntryKind, Error, ErrorKind, IndexCache, ListOptions, Listing, Problem, ReadOptions,
     RelPath, Result, Window,
 };
-use rustix::fs::{AtFlags, FileType, Mode, Stat};
-use rustix::io::Errno;
+use rustix::fs::{FileType, Mode, Stat};
 
 use crate::lock::FileLocks;
 use crate::policy::Policy;
@@ -343,21 +342,6 @@ impl Workspace {
         }
     }
 
-    /// Removes a file or a link; of a link only the link itself.
-    ///
-    /// # Errors
-    /// `is_a_directory`; else those of [`Workspace::stat`].
-    pub fn remove_file(&self, path: &str) -> Result<()> {
-        let need = needed(Operation::Remove, OpenFlags::NONE);
-        let place = self.locate(path, need, Follow::No)?;
-        let removed = match place.kind() {
-            None => Err(Problem::NotFound.into()),
-            Some(FileType::Directory) => Err(Problem::IsADirectory.into()),
-            Some(_) => unlink(&place),
-        };
-        removed.map_err(|error| error.at(path))
-    }
-
     pub(crate) fn shared(&self) -> &Shared {
         &self.0
     }
@@ -411,13 +395,6 @@ fn make_dir(place: &Place) -> Result<()> {
         &place.name,
         Mode::from_raw_mode(0o777),
     )?)
-}
-
-fn unlink(place: &Place) -> Result<()> {
-    match rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty()) {
-        Err(Errno::ISDIR) => Err(Problem::IsADirectory.into()),
-        removed => Ok(removed?),
-    }
 }
 
 pub(crate) fn entry_of(place: &Place) -> Option<Entry> {

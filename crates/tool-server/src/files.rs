@@ -35,6 +35,7 @@ pub(crate) fn update_options(
     let version = args.text("if_version").map(Version::parse).transpose()?;
     Ok(UpdateOptions {
         if_version: version,
+        served: None,
         backup: backup(toolbox, args)?,
         hard_links: None,
         cancel: call.cancel.clone(),

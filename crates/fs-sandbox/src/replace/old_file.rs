@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::fd::AsFd;
 
 use cap_std::fs::{Dir, File};
-use fs_core::{Cancel, Problem, Result};
+use fs_core::{Cancel, FileBytes, Problem, Result, Version};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
@@ -82,6 +82,22 @@ impl OldFile {
     /// Returns device and inode.
     pub(crate) fn id(&self) -> (u64, u64) {
         self.snapshot.id()
+    }
+
+    /// Returns the version of what the file held when it was opened.
+    ///
+    /// # Errors
+    /// `conflict` when the file has become shorter, `io`.
+    pub(crate) fn version(&self) -> Result<Version> {
+        let size = self.size();
+        if size > Version::STRONG_BYTES {
+            return Version::of_handle(&self.file);
+        }
+        let bytes = FileBytes::read(&self.file, 0, size)?;
+        if bytes.len() as u64 == size {
+            return Ok(Version::of_bytes(&bytes));
+        }
+        conflict()
     }
 
     /// Returns what the file was when it was opened.

@@ -1,15 +1,16 @@
 //! Copies and moves: a name gets another file, whole or not at all.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 
 use cap_std::fs::{Dir, File};
-use fs_core::{Cancel, Problem, Progress, Result};
-use rustix::fs::{AtFlags, FileType, Gid, Mode, Uid};
+use fs_core::{Cancel, Error, ErrorKind, Problem, Progress, Result};
+use rustix::fs::{AtFlags, FileType, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
 
+use super::alone::Alone;
 use super::old_file::{OldFile, Snapshot};
 use super::temp::{Given, Temp, give, is_unsupported};
-use super::{Stage, Target, attributes, conflict, pieces, reached, sync_dir, sync_file};
+use super::{Stage, Target, attributes, conflict, pieces, reached, swap, sync_dir, sync_file};
 use crate::write::Durability;
 
 /// How often a name is tried again that somebody gives and takes meanwhile.
@@ -19,7 +20,9 @@ const TRIES: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TransferHow<'a> {
     /// Whether what has the name may be replaced.
-    pub(crate) over: Over,
+    pub(crate) over: Over<'a>,
+    /// What the source must be, content and all, until the target has the name.
+    pub(crate) source: Option<&'a OldFile>,
     /// What is synced.
     pub(crate) durability: Durability,
     /// Stops the work before the target has the name.
@@ -29,12 +32,21 @@ pub(crate) struct TransferHow<'a> {
 }
 
 /// What happens to a file that has the name already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Over<'a> {
     /// It keeps the name: `already_exists`.
     Refuse,
     /// It is replaced; a link is replaced itself.
     Replace,
+    /// It is replaced if it is this file as it was when it was opened, else it keeps the name:
+    /// `already_exists`. So does anything where nothing had the name.
+    Only(Option<&'a OldFile>),
+}
+
+impl Over<'_> {
+    fn replaces(self) -> bool {
+        matches!(self, Self::Replace | Self::Only(Some(_)))
+    }
 }
 
 /// Gives the target's name a copy of `source`, in place of `replaced`.
@@ -54,10 +66,14 @@ pub(crate) fn copy(
     sync_file(&file, how.durability)?;
     how.cancel.check()?;
     reached(Stage::Written);
-    source.check_kept()?;
+    match how.source {
+        Some(known) => _ = known.unchanged_snapshot()?,
+        None => source.check_kept()?,
+    }
     match how.over {
-        Over::Refuse => temp.claim(target.name).map_err(|(_, errno)| errno)?,
+        Over::Refuse | Over::Only(None) => temp.claim(target.name).map_err(|(_, errno)| errno)?,
         Over::Replace => temp.rename_over(target.name)?,
+        Over::Only(Some(old)) => replace_only(target, temp, &file, old, how)?,
     }
     Ok(sync_dir(target.dir, how.durability))
 }
@@ -80,14 +96,34 @@ pub(crate) fn relocate(
     check_movable(&moved)?;
     how.cancel.check()?;
     reached(Stage::Checked);
-    match rename(source, target, how.over) {
+    if let Some(known) = how.source {
+        known.snapshot().check_at(source)?;
+    }
+    let renamed = match how.over {
+        Over::Only(Some(old)) => exchange_only(source, target, old, how)?,
+        over => rename(source, target, over),
+    };
+    match renamed {
         Err(Errno::XDEV) => across(source, target, &moved, how)?,
         Err(errno) => return Err(errno.into()),
-        Ok(()) => check_no_directory(source, target)?,
+        Ok(()) => check_moved(source, target, how.source)?,
     }
     let mut warnings = sync_dir(target.dir, how.durability);
     warnings.extend(sync_dir(source.dir, how.durability));
     Ok(warnings)
+}
+
+/// Removes the file that has the name, if that is still `old`.
+///
+/// # Errors
+/// `conflict` when something else has the name: it has it again. `permission_denied`, `cancelled`,
+/// `io`.
+pub(crate) fn remove(target: Target<'_>, old: &OldFile, cancel: &Cancel) -> Result<()> {
+    let _alone = Alone::with(old.file(), cancel)?;
+    old.snapshot().check_at(target)?;
+    cancel.check()?;
+    reached(Stage::Checked);
+    take_away(target, |found| old.is(found))
 }
 
 /// Checks that what has a name is a file or a link.
@@ -102,8 +138,8 @@ fn check_movable(found: &Snapshot) -> Result<()> {
     }
 }
 
-fn rename(source: Target<'_>, target: Target<'_>, over: Over) -> Result<(), Errno> {
-    if over == Over::Replace {
+fn rename(source: Target<'_>, target: Target<'_>, over: Over<'_>) -> Result<(), Errno> {
+    if matches!(over, Over::Replace) {
         return rustix::fs::renameat(source.dir, source.name, target.dir, target.name);
     }
     match give(source, target)? {
@@ -119,15 +155,113 @@ fn unlink(target: Target<'_>) -> Result<(), Errno> {
     rustix::fs::unlinkat(target.dir, target.name, AtFlags::empty())
 }
 
-/// Puts back a directory that had taken the source's name in the last moment: what is in it was not
-/// asked about.
-fn check_no_directory(source: Target<'_>, target: Target<'_>) -> Result<()> {
-    let is_dir = |found: Snapshot| found.kind() == FileType::Directory;
-    if !Snapshot::at(target.dir, target.name)?.is_some_and(is_dir) {
+/// Puts back what had taken the source's name in the last moment: a directory, since what is in it
+/// was not asked about, and another file than the one that is known.
+fn check_moved(source: Target<'_>, target: Target<'_>, known: Option<&OldFile>) -> Result<()> {
+    let Some(found) = Snapshot::at(target.dir, target.name)? else {
         return Ok(());
+    };
+    if found.kind() == FileType::Directory {
+        give(target, source)?;
+        return Err(Problem::IsADirectory.into());
     }
-    give(target, source)?;
-    Err(Problem::IsADirectory.into())
+    match known {
+        Some(known) if !known.is(&found)? => {
+            give(target, source)?;
+            conflict()
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Gives the new file the target's name, if that is still `old`.
+///
+/// # Errors
+/// `already_exists` when something else has it, and those of the exchange.
+fn replace_only(
+    target: Target<'_>,
+    temp: Temp<'_>,
+    file: &File,
+    old: &OldFile,
+    how: TransferHow<'_>,
+) -> Result<()> {
+    let swapped = Alone::with(old.file(), how.cancel).and_then(|_old| {
+        let _new = Alone::with(file, how.cancel)?;
+        swap::swap_in(target, temp, file, old, &old.snapshot())
+    });
+    swapped.map_err(not_old)
+}
+
+/// Renames the source over the target, if that is still `old`: the two change names, are looked at,
+/// and only then `old` goes.
+///
+/// # Errors
+/// Inside, what the system says to the exchange. Outside `already_exists` and `conflict` when
+/// either is another file: each has its own name again then.
+fn exchange_only(
+    source: Target<'_>,
+    target: Target<'_>,
+    old: &OldFile,
+    how: TransferHow<'_>,
+) -> Result<Result<(), Errno>> {
+    let _old = Alone::with(old.file(), how.cancel).map_err(not_old)?;
+    old.snapshot().check_at(target).map_err(not_old)?;
+    match exchange(source, target) {
+        Ok(()) => {}
+        Err(errno) if is_unsupported(errno) => {
+            return Ok(rename(source, target, Over::Replace));
+        }
+        Err(errno) => return Ok(Err(errno)),
+    }
+    reached(Stage::Exchanged);
+    let checked = check_came_out(source, old).and_then(|()| check_went_in(target, how.source));
+    let checked = checked.inspect_err(|_| {
+        // Best effort: the error that leads here is the one to report.
+        _ = exchange(source, target);
+    });
+    checked?;
+    match take_away(source, |found| old.is(found)) {
+        // Somebody else has given the source's name to another file by now, which keeps it.
+        Err(error) if error.kind() == ErrorKind::Conflict => Ok(Ok(())),
+        Err(error) => {
+            _ = exchange(source, target);
+            Err(error)
+        }
+        Ok(()) => Ok(Ok(())),
+    }
+}
+
+fn exchange(one: Target<'_>, other: Target<'_>) -> Result<(), Errno> {
+    let exchange = RenameFlags::EXCHANGE;
+    rustix::fs::renameat_with(one.dir, one.name, other.dir, other.name, exchange)
+}
+
+/// Checks that what has the name now is the file that was to be replaced.
+fn check_came_out(at: Target<'_>, old: &OldFile) -> Result<()> {
+    match Snapshot::at(at.dir, at.name)? {
+        Some(out) if old.is(&out)? => Ok(()),
+        _ => Err(Problem::AlreadyExists.into()),
+    }
+}
+
+/// Checks that what has the target's name now is what was to have it.
+fn check_went_in(target: Target<'_>, known: Option<&OldFile>) -> Result<()> {
+    let Some(found) = Snapshot::at(target.dir, target.name)? else {
+        return conflict();
+    };
+    check_movable(&found)?;
+    match known {
+        Some(known) if !known.is(&found)? => conflict(),
+        _ => Ok(()),
+    }
+}
+
+/// A conflict about what has the target's name, as [`Over::Only`] tells it.
+fn not_old(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Conflict => Problem::AlreadyExists.into(),
+        _ => error,
+    }
 }
 
 fn across(
@@ -142,6 +276,11 @@ fn across(
         return placed.settle_if(take_away(source, |found| Ok(moved.is_untouched(found))));
     }
     let old = OldFile::open(source)?.ok_or(Problem::NotFound)?;
+    if let Some(known) = how.source
+        && !known.is(&old.snapshot())?
+    {
+        return conflict();
+    }
     let (temp, file) = copied(&old, target.dir, how)?;
     attributes::carry(&old, &file)?;
     rustix::fs::futimens(&file, &old.snapshot().times())?;
@@ -208,18 +347,21 @@ enum Placed<'a> {
 }
 
 impl<'a> Placed<'a> {
-    fn put(mut temp: Temp<'a>, target: Target<'a>, over: Over) -> Result<Self> {
+    fn put(mut temp: Temp<'a>, target: Target<'a>, over: Over<'_>) -> Result<Self> {
         let file = Snapshot::at(target.dir, temp.name())?.ok_or(Problem::Conflict)?;
         for _ in 0..TRIES {
             match temp.claim(target.name) {
                 Ok(()) => return Ok(Self::New { target, file }),
-                Err((unplaced, Errno::EXIST)) if over == Over::Replace => temp = unplaced,
+                Err((unplaced, Errno::EXIST)) if over.replaces() => temp = unplaced,
                 Err((_, errno)) => return Err(errno.into()),
             }
             match temp.exchange(target.name) {
-                Ok(()) => return Self::exchanged(temp, target),
+                Ok(()) => return Self::exchanged(temp, target, over),
                 Err(Errno::NOENT) => {}
                 Err(errno) if is_unsupported(errno) => {
+                    if let Over::Only(Some(old)) = over {
+                        old.snapshot().check_at(target).map_err(not_old)?;
+                    }
                     temp.rename_over(target.name)?;
                     return Ok(Self::Over);
                 }
@@ -229,8 +371,19 @@ impl<'a> Placed<'a> {
         conflict()
     }
 
-    /// Looks at what came out of the exchange: a directory gets its name back.
-    fn exchanged(old: Temp<'a>, target: Target<'a>) -> Result<Self> {
+    /// Looks at what came out of the exchange: a directory gets its name back, and a file that is
+    /// not to be replaced.
+    fn exchanged(old: Temp<'a>, target: Target<'a>, over: Over<'_>) -> Result<Self> {
+        if let Over::Only(Some(known)) = over {
+            let at = Target {
+                dir: target.dir,
+                name: OsStr::new(old.name()),
+            };
+            if let Err(error) = check_came_out(at, known) {
+                old.exchange(target.name)?;
+                return Err(error);
+            }
+        }
         let out = Snapshot::at(target.dir, old.name());
         let out = out.map(|out| out.map(|out| out.kind()));
         if let Ok(Some(FileType::RegularFile | FileType::Symlink)) = out {

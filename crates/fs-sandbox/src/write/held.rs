@@ -191,10 +191,8 @@ impl<'o> Held<'o> {
             0..=Version::STRONG_BYTES => Version::of_bytes(bytes),
             _ => Version::of_handle(old.file())?,
         };
-        match &self.options.if_version {
-            Some(wanted) if *wanted != version => Err(Problem::Conflict.into()),
-            _ => Ok(version),
-        }
+        self.options.check_version(&version)?;
+        Ok(version)
     }
 
     fn file(&self) -> Result<&OldFile> {

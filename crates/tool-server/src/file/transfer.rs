@@ -72,6 +72,8 @@ fn run(
 ) -> Result<ToolOutput, ToolError> {
     let options = TransferOptions {
         overwrite: args.flag("overwrite"),
+        if_version: None,
+        served: None,
         progress: call.progress.clone(),
         cancel: call.cancel.clone(),
     };
