@@ -52,6 +52,12 @@ pub enum Problem {
     /// Nothing has this name.
     #[error("file not found")]
     NotFound,
+    /// The history holds nothing that could be undone.
+    #[error("nothing to undo: {reason}")]
+    NothingToUndo {
+        /// Why not.
+        reason: &'static str,
+    },
     /// Something has this name already.
     #[error("file already exists")]
     AlreadyExists,
@@ -273,7 +279,7 @@ impl Problem {
             Self::OutsideSandbox => ErrorKind::OutsideSandbox,
             Self::DeniedByPolicy { .. } => ErrorKind::DeniedByPolicy,
             Self::PermissionDenied => ErrorKind::PermissionDenied,
-            Self::NotFound => ErrorKind::NotFound,
+            Self::NotFound | Self::NothingToUndo { .. } => ErrorKind::NotFound,
             Self::AlreadyExists => ErrorKind::AlreadyExists,
             Self::IsADirectory => ErrorKind::IsADirectory,
             Self::NotADirectory => ErrorKind::NotADirectory,
@@ -339,6 +345,7 @@ impl Problem {
             Self::Io { retry: true, .. } => "try again",
             Self::OutsideSandbox => "use a path below one of the roots",
             Self::NotFound => "list the directory to see what is there",
+            Self::NothingToUndo { .. } => "list what can be undone by `edit_history`",
             Self::NotADirectory => "list the directory above it to see what is there",
             Self::NotAFile => "name a regular file: others are not opened",
             Self::PermissionDenied => "have its mode or owner changed, or use another file",

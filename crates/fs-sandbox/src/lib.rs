@@ -86,6 +86,7 @@
 compile_error!("the resolver needs Linux so far");
 
 mod confine;
+mod history;
 mod lock;
 mod metadata;
 mod policy;
@@ -99,9 +100,13 @@ mod workspace;
 mod write;
 
 pub use confine::{Confinement, confine};
+pub use history::{
+    HistoryEntry, HistoryFile, HistoryLimits, HistoryName, HistoryStatus, Restoration, Side,
+    UndoOptions, Undone,
+};
 pub use metadata::Metadata;
 pub use policy::{AGENT_CONFIG, GIT_INTERNALS, SECRETS};
-pub use remove::RemoveOptions;
+pub use remove::{RemoveOptions, Removed};
 pub use rights::{OpenFlags, Operation, Rights, needed};
 pub use search::Searched;
 pub use transfer::{TransferOptions, Transferred};

@@ -1,9 +1,10 @@
 //! Removing a file or a link, where wanted only one of a known version.
 
-use fs_core::{Cancel, Problem, Result, Version};
+use fs_core::{Cancel, Error, ErrorKind, Problem, Result, Version};
 use rustix::fs::{AtFlags, FileType};
 use rustix::io::Errno;
 
+use crate::history::{End, Pending};
 use crate::replace;
 use crate::resolve::{Follow, Place};
 use crate::rights::{OpenFlags, Operation, needed};
@@ -19,6 +20,13 @@ pub struct RemoveOptions {
     pub cancel: Cancel,
 }
 
+/// What a removal did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Removed {
+    /// What was done but could not be made sure.
+    pub warnings: Vec<String>,
+}
+
 impl Workspace {
     /// Removes a file or a link; of a link only the link itself.
     ///
@@ -26,6 +34,7 @@ impl Workspace {
     /// `is_a_directory`; else those of [`Workspace::stat`].
     pub fn remove_file(&self, path: &str) -> Result<()> {
         self.remove_file_with(path, &RemoveOptions::default())
+            .map(drop)
     }
 
     /// Removes a file or a link as `options` say.
@@ -54,7 +63,7 @@ impl Workspace {
     /// # Errors
     /// Those of [`Workspace::remove_file`]; with a version `conflict` and `permission_denied`, for a
     /// file that cannot be read, too; `cancelled`. What has the name then keeps it.
-    pub fn remove_file_with(&self, path: &str, options: &RemoveOptions) -> Result<()> {
+    pub fn remove_file_with(&self, path: &str, options: &RemoveOptions) -> Result<Removed> {
         let need = needed(Operation::Remove, OpenFlags::NONE);
         let place = self.locate(path, need, Follow::No)?;
         let removed = options.cancel.check().and_then(|()| match place.kind() {
@@ -65,18 +74,48 @@ impl Workspace {
         removed.map_err(|error| error.at(path))
     }
 
-    fn remove(&self, place: &Place, options: &RemoveOptions) -> Result<()> {
-        let Some(wanted) = &options.if_version else {
-            return unlink(place);
-        };
+    fn remove(&self, place: &Place, options: &RemoveOptions) -> Result<Removed> {
         let _name = self.locks().lock(place.lock_key()?, &options.cancel)?;
-        let (old, _file) = open_locked(place.target(), self.locks(), &options.cancel)?;
+        let pending = self.pending(&[place], None)?;
+        self.remove_as(place, &pending, options)?;
+        Ok(Removed {
+            warnings: Vec::from_iter(pending.warning()),
+        })
+    }
+
+    /// Removes what has a name that is locked, as a change that the history knows of.
+    pub(crate) fn remove_as(
+        &self,
+        place: &Place,
+        pending: &Pending,
+        options: &RemoveOptions,
+    ) -> Result<()> {
+        let is_file = place.kind() == Some(FileType::RegularFile);
+        if options.if_version.is_none() && !(is_file && pending.records(End::Last)) {
+            return match place.kind() {
+                Some(FileType::Symlink) => replace::remove_link(place.target(), pending),
+                _ => unlink(place),
+            };
+        }
+        let (old, _file) = match open_locked(place.target(), self.locks(), &options.cancel) {
+            Err(error) if options.if_version.is_none() && cannot_be_read(&error) => {
+                pending.lose("the file may not be read");
+                return unlink(place);
+            }
+            opened => opened?,
+        };
         let old = old.ok_or(Problem::NotFound)?;
-        if old.version()? != *wanted {
+        if let Some(wanted) = &options.if_version
+            && old.version()? != *wanted
+        {
             return Err(Problem::Conflict.into());
         }
-        replace::remove(place.target(), &old, &options.cancel)
+        replace::remove(place.target(), &old, pending, &options.cancel)
     }
+}
+
+fn cannot_be_read(error: &Error) -> bool {
+    error.kind() == ErrorKind::PermissionDenied
 }
 
 fn unlink(place: &Place) -> Result<()> {

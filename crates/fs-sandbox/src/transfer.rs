@@ -4,6 +4,7 @@ use cap_std::fs::File;
 use fs_core::{Cancel, EntryKind, Error, ErrorKind, Problem, Progress, Result, Version};
 use rustix::fs::FileType;
 
+use crate::history::Pending;
 use crate::lock::FileLock;
 use crate::replace::{self, OldFile, Over, TransferHow};
 use crate::resolve::{Follow, Place};
@@ -132,10 +133,11 @@ impl Workspace {
         check_target(&target, source.id(), options)?;
         let (old, _file) = self.replaced(&target, options)?;
         check_served(&target, old.as_ref(), options)?;
+        let pending = self.pending(&[&target], None)?;
         let how = TransferHow {
             over: over(&target, old.as_ref(), options),
             source: options.if_version.as_ref().map(|_| source),
-            ..self.how(options)
+            ..self.how(&pending, options)
         };
         Ok(Transferred {
             kind: EntryKind::File,
@@ -148,9 +150,20 @@ impl Workspace {
 
     fn move_to(
         &self,
+        source: Place,
+        target: Place,
+        options: &TransferOptions,
+    ) -> Result<Transferred> {
+        self.move_as(source, target, options, None)
+    }
+
+    /// Moves, as the change that takes back another one.
+    pub(crate) fn move_as(
+        &self,
         mut source: Place,
         mut target: Place,
         options: &TransferOptions,
+        undoes: Option<u64>,
     ) -> Result<Transferred> {
         let _names = self.lock_both(&source, &target, options)?;
         source.look_again()?;
@@ -164,17 +177,18 @@ impl Workspace {
         check_target(&target, id, options)?;
         let (old, _file) = self.replaced(&target, options)?;
         check_served(&target, old.as_ref(), options)?;
+        let pending = self.pending(&[&source, &target], undoes)?;
         let how = TransferHow {
             over: over(&target, old.as_ref(), options),
             source: known.as_ref(),
-            ..self.how(options)
+            ..self.how(&pending, options)
         };
         Ok(Transferred {
             kind,
             size: source.size(),
             replaced: target.found.is_some(),
             parted_links: parted_links(old.as_ref()),
-            warnings: replace::relocate(source.target(), target.target(), how)?,
+            warnings: replace::relocate(source.target(), target.target(), old.as_ref(), how)?,
         })
     }
 
@@ -228,11 +242,12 @@ impl Workspace {
         Ok((old, lock))
     }
 
-    fn how<'a>(&self, options: &'a TransferOptions) -> TransferHow<'a> {
+    fn how<'a>(&self, pending: &'a Pending, options: &'a TransferOptions) -> TransferHow<'a> {
         TransferHow {
             over: Over::Refuse,
             source: None,
             durability: self.durability(),
+            pending,
             cancel: &options.cancel,
             progress: &options.progress,
         }

@@ -13,6 +13,7 @@ use fs_core::{
 };
 use rustix::fs::{FileType, Mode, Stat};
 
+use crate::history::{History, HistoryLimits};
 use crate::lock::FileLocks;
 use crate::policy::Policy;
 use crate::resolve::{Follow, Missing, Place, Root, Roots};
@@ -40,7 +41,10 @@ use crate::write::{Change, Durability, HardLinks};
 /// # Ok::<(), fs_core::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Workspace(Arc<Shared>);
+pub struct Workspace {
+    shared: Arc<Shared>,
+    tool: &'static str,
+}
 
 /// What the clones of a workspace share.
 #[derive(Debug)]
@@ -54,6 +58,7 @@ pub(crate) struct Shared {
     durability: Durability,
     locks: FileLocks,
     index: IndexCache,
+    pub(crate) history: History,
 }
 
 /// Builds a workspace.
@@ -66,6 +71,7 @@ pub struct WorkspaceBuilder {
     hard_links: HardLinks,
     one_filesystem: bool,
     durability: Durability,
+    history: Option<(PathBuf, HistoryLimits)>,
 }
 
 /// A root as front ends show it.
@@ -169,13 +175,25 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// Keeps what changes take away in `dir`, a directory for state outside of the roots, so that they
+    /// can be undone; none is kept by default.
+    ///
+    /// It is made if it is not there, for this user alone. Where it lies in a root it does not exist
+    /// for callers. Files that usually hold secrets ([`SECRETS`](crate::SECRETS)) are never kept. A
+    /// directory that cannot be used is no error: see [`Workspace::history_status`].
+    #[must_use]
+    pub fn history(mut self, dir: &Path, limits: HistoryLimits) -> Self {
+        self.history = Some((dir.to_owned(), limits));
+        self
+    }
+
     /// Opens the roots.
     ///
     /// # Errors
     /// `invalid_argument` for field `root` (none, a name twice, a name with `/` or `:`), `deny` or
     /// `deny_edit`; `not_found`, `not_a_directory`, `permission_denied` and `denied_by_policy` (a
     /// file system of the kernel) with a root's path as configured.
-    pub fn build(self) -> Result<Workspace> {
+    pub fn build(mut self) -> Result<Workspace> {
         check_names(&self.roots)?;
         let roots = self.roots.iter();
         let named = roots.map(|(name, path, rights)| Root::open(Some(name), path, *rights));
@@ -183,8 +201,15 @@ impl WorkspaceBuilder {
             Rights::NONE => None,
             rights => Some(Root::open(None, Path::new("/"), rights)?),
         };
-        Ok(Workspace(Arc::new(Shared {
-            roots: Roots::new(named.collect::<Result<_>>()?, outside),
+        let roots = Roots::new(named.collect::<Result<_>>()?, outside);
+        let history = match &self.history {
+            Some((dir, limits)) => History::open(dir, *limits, &roots),
+            None => History::default(),
+        };
+        self.deny.extend(history.globs_below(&roots));
+        let shared = Shared {
+            roots,
+            history,
             policy: Policy::new(&self.deny, &self.deny_edit)?,
             one_filesystem: self.one_filesystem,
             no_openat2: AtomicBool::new(false),
@@ -192,7 +217,11 @@ impl WorkspaceBuilder {
             durability: self.durability,
             locks: FileLocks::default(),
             index: IndexCache::new(),
-        })))
+        };
+        Ok(Workspace {
+            shared: Arc::new(shared),
+            tool: "",
+        })
     }
 }
 
@@ -204,7 +233,7 @@ impl Workspace {
 
     /// Returns the roots in the order in which they were added.
     pub fn roots(&self) -> Vec<RootInfo> {
-        let roots = self.0.roots.named.iter();
+        let roots = self.shared.roots.named.iter();
         let infos = roots.map(|root| RootInfo {
             name: root.name.clone().unwrap_or_default(),
             path: root.path.clone(),
@@ -216,7 +245,7 @@ impl Workspace {
 
     /// Returns what may be done to paths in no root.
     pub fn outside(&self) -> Rights {
-        let outside = self.0.roots.outside.as_ref();
+        let outside = self.shared.roots.outside.as_ref();
         outside.map_or(Rights::NONE, |outside| outside.rights)
     }
 
@@ -342,28 +371,41 @@ impl Workspace {
         }
     }
 
+    /// Returns this workspace with another name for who changes files through it.
+    pub(crate) fn with_tool(&self, tool: &'static str) -> Self {
+        Self {
+            tool,
+            ..self.clone()
+        }
+    }
+
+    /// Returns who changes files through this.
+    pub(crate) fn tool(&self) -> &'static str {
+        self.tool
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
-        &self.0
+        &self.shared
     }
 
     /// Returns what happens to the other names of a file unless a call says so.
     pub(crate) fn hard_link_policy(&self) -> HardLinks {
-        self.0.hard_links
+        self.shared.hard_links
     }
 
     /// Returns how sure a write is to outlive a power failure.
     pub(crate) fn durability(&self) -> Durability {
-        self.0.durability
+        self.shared.durability
     }
 
     /// Returns the locks of the files that are being changed.
     pub(crate) fn locks(&self) -> &FileLocks {
-        &self.0.locks
+        &self.shared.locks
     }
 
     /// Returns the line index of large files.
     pub(crate) fn index(&self) -> &IndexCache {
-        &self.0.index
+        &self.shared.index
     }
 }
 

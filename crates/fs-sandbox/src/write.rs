@@ -15,9 +15,7 @@ use fs_core::{
 use crate::resolve::{Follow, Place};
 use crate::rights::{OpenFlags, Operation, needed};
 use crate::workspace::Workspace;
-use held::Held;
-
-pub(crate) use held::open_locked;
+pub(crate) use held::{Held, open_locked};
 
 /// The largest file in bytes that is changed in memory: by [`Workspace::update`], and by a write that
 /// needs all of it. A larger one is `too_large`.

@@ -11,6 +11,7 @@ use super::alone::Alone;
 use super::old_file::{OldFile, Snapshot};
 use super::temp::{Given, Temp, give, is_unsupported};
 use super::{Stage, Target, attributes, conflict, pieces, reached, swap, sync_dir, sync_file};
+use crate::history::{Before, Begun, End, Pending, Share, State};
 use crate::write::Durability;
 
 /// How often a name is tried again that somebody gives and takes meanwhile.
@@ -25,6 +26,8 @@ pub(crate) struct TransferHow<'a> {
     pub(crate) source: Option<&'a OldFile>,
     /// What is synced.
     pub(crate) durability: Durability,
+    /// The change that this is, for the history.
+    pub(crate) pending: &'a Pending,
     /// Stops the work before the target has the name.
     pub(crate) cancel: &'a Cancel,
     /// Counts the bytes that are copied.
@@ -70,12 +73,78 @@ pub(crate) fn copy(
         Some(known) => _ = known.unchanged_snapshot()?,
         None => source.check_kept()?,
     }
+    let (begun, _alone) = begin_copy(target, &file, replaced, how)?;
     match how.over {
         Over::Refuse | Over::Only(None) => temp.claim(target.name).map_err(|(_, errno)| errno)?,
         Over::Replace => temp.rename_over(target.name)?,
         Over::Only(Some(old)) => replace_only(target, temp, &file, old, how)?,
     }
-    Ok(sync_dir(target.dir, how.durability))
+    begun.done();
+    let mut warnings = sync_dir(target.dir, how.durability);
+    warnings.extend(how.pending.warning());
+    Ok(warnings)
+}
+
+/// Keeps what the copy replaces and writes the entry down. What is replaced is locked from then on.
+fn begin_copy<'p, 'f>(
+    target: Target<'_>,
+    file: &File,
+    replaced: Option<&'f OldFile>,
+    how: TransferHow<'p>,
+) -> Result<(Begun<'p>, Option<Alone<'f>>)> {
+    let (before, alone) = keep_replaced(target, replaced, how)?;
+    let after = how.pending.state_of(End::Last, file);
+    Ok((how.pending.begin(vec![(before, after)]), alone))
+}
+
+/// Keeps the file or link that loses its name to another one.
+fn keep_replaced<'p, 'f>(
+    target: Target<'_>,
+    replaced: Option<&'f OldFile>,
+    how: TransferHow<'p>,
+) -> Result<(Before<'p>, Option<Alone<'f>>)> {
+    let Some(old) = replaced else {
+        return Ok((Before::of(State::link_at(target.dir, target.name)?), None));
+    };
+    let alone = Alone::with(old.file(), how.cancel)?;
+    how.pending.own(old.id());
+    let kept = how
+        .pending
+        .keep(End::Last, target, old, Share::Whole, how.cancel);
+    let before = kept.map_err(not_old)?;
+    old.note_links().map_err(not_old)?;
+    Ok((before, Some(alone)))
+}
+
+/// Writes the entry of a move down: the source is known again by its inode, and of what it replaces
+/// the bytes are kept.
+fn begin_move<'p, 'f>(
+    source: Target<'_>,
+    target: Target<'_>,
+    replaced: Option<&'f OldFile>,
+    how: TransferHow<'p>,
+) -> Result<(Begun<'p>, Option<Alone<'f>>)> {
+    let pending = how.pending;
+    if !pending.records(End::First) && !pending.records(End::Last) {
+        return Ok((pending.begin(Vec::new()), None));
+    }
+    let moved = OldFile::open(source).unwrap_or_default();
+    let state = match &moved {
+        Some(moved) => pending.state_of(End::Last, moved.file()),
+        None => State::seen_at(source.dir, source.name)?,
+    };
+    let before = match &moved {
+        // In another store there is nothing that could be moved back.
+        Some(moved) if !pending.is_one_entry() => {
+            pending.keep(End::First, source, moved, Share::Never, how.cancel)?
+        }
+        _ => Before::of(state.clone()),
+    };
+    let (old, alone) = keep_replaced(target, replaced, how)?;
+    Ok((
+        pending.begin(vec![(before, State::Absent), (old, state)]),
+        alone,
+    ))
 }
 
 /// Gives what has the source's name, a file or a link itself, the target's name.
@@ -90,6 +159,7 @@ pub(crate) fn copy(
 pub(crate) fn relocate(
     source: Target<'_>,
     target: Target<'_>,
+    replaced: Option<&OldFile>,
     how: TransferHow<'_>,
 ) -> Result<Vec<String>> {
     let moved = Snapshot::at(source.dir, source.name)?.ok_or(Problem::NotFound)?;
@@ -99,6 +169,7 @@ pub(crate) fn relocate(
     if let Some(known) = how.source {
         known.snapshot().check_at(source)?;
     }
+    let (begun, _alone) = begin_move(source, target, replaced, how)?;
     let renamed = match how.over {
         Over::Only(Some(old)) => exchange_only(source, target, old, how)?,
         over => rename(source, target, over),
@@ -108,8 +179,10 @@ pub(crate) fn relocate(
         Err(errno) => return Err(errno.into()),
         Ok(()) => check_moved(source, target, how.source)?,
     }
+    begun.done_at(target.dir, target.name);
     let mut warnings = sync_dir(target.dir, how.durability);
     warnings.extend(sync_dir(source.dir, how.durability));
+    warnings.extend(how.pending.warning());
     Ok(warnings)
 }
 
@@ -118,12 +191,46 @@ pub(crate) fn relocate(
 /// # Errors
 /// `conflict` when something else has the name: it has it again. `permission_denied`, `cancelled`,
 /// `io`.
-pub(crate) fn remove(target: Target<'_>, old: &OldFile, cancel: &Cancel) -> Result<()> {
+pub(crate) fn remove(
+    target: Target<'_>,
+    old: &OldFile,
+    pending: &Pending,
+    cancel: &Cancel,
+) -> Result<()> {
     let _alone = Alone::with(old.file(), cancel)?;
     old.snapshot().check_at(target)?;
+    let before = pending.keep(End::Last, target, old, Share::Whole, cancel)?;
+    old.note_links()?;
     cancel.check()?;
+    let begun = pending.begin(vec![(before, State::Absent)]);
     reached(Stage::Checked);
-    take_away(target, |found| old.is(found))
+    take_away(target, pending, |found| old.is(found))?;
+    begun.done();
+    Ok(())
+}
+
+/// Removes the link that has the name.
+///
+/// # Errors
+/// `is_a_directory`, `permission_denied`, `io`.
+pub(crate) fn remove_link(target: Target<'_>, pending: &Pending) -> Result<()> {
+    let before = Before::of(State::link_at(target.dir, target.name)?);
+    let begun = pending.begin(vec![(before, State::Absent)]);
+    unlink(target)?;
+    begun.done();
+    Ok(())
+}
+
+/// Makes a link again that had the name, if nothing has it.
+///
+/// # Errors
+/// `already_exists`, `permission_denied`, `io`.
+pub(crate) fn restore_link(target: Target<'_>, text: &OsStr, pending: &Pending) -> Result<()> {
+    let after = State::link(text);
+    let begun = pending.begin(vec![(Before::nothing(), after)]);
+    rustix::fs::symlinkat(text, target.dir, target.name)?;
+    begun.done();
+    Ok(())
 }
 
 /// Checks that what has a name is a file or a link.
@@ -220,7 +327,7 @@ fn exchange_only(
         _ = exchange(source, target);
     });
     checked?;
-    match take_away(source, |found| old.is(found)) {
+    match take_away(source, how.pending, |found| old.is(found)) {
         // Somebody else has given the source's name to another file by now, which keeps it.
         Err(error) if error.kind() == ErrorKind::Conflict => Ok(Ok(())),
         Err(error) => {
@@ -271,9 +378,11 @@ fn across(
     how: TransferHow<'_>,
 ) -> Result<()> {
     if moved.kind() == FileType::Symlink {
-        let temp = link_like(source, target.dir, moved)?;
+        let temp = link_like(source, target.dir, moved, how.pending)?;
         let placed = Placed::put(temp, target, how.over)?;
-        return placed.settle_if(take_away(source, |found| Ok(moved.is_untouched(found))));
+        return placed.settle_if(take_away(source, how.pending, |found| {
+            Ok(moved.is_untouched(found))
+        }));
     }
     let old = OldFile::open(source)?.ok_or(Problem::NotFound)?;
     if let Some(known) = how.source
@@ -289,12 +398,12 @@ fn across(
     reached(Stage::Written);
     old.unchanged_snapshot()?;
     let placed = Placed::put(temp, target, how.over)?;
-    placed.settle_if(take_away(source, |found| old.is(found)))
+    placed.settle_if(take_away(source, how.pending, |found| old.is(found)))
 }
 
 /// Copies the bytes into a new file under a temporary name.
-fn copied<'a>(source: &OldFile, dir: &'a Dir, how: TransferHow<'_>) -> Result<(Temp<'a>, File)> {
-    let (temp, file) = Temp::create(dir, Mode::RUSR | Mode::WUSR)?;
+fn copied<'a>(source: &OldFile, dir: &'a Dir, how: TransferHow<'a>) -> Result<(Temp<'a>, File)> {
+    let (temp, file) = Temp::create(dir, Mode::RUSR | Mode::WUSR, how.pending)?;
     let size = source.size();
     how.progress.set_total(size);
     let mut count = |step| {
@@ -306,9 +415,14 @@ fn copied<'a>(source: &OldFile, dir: &'a Dir, how: TransferHow<'_>) -> Result<(T
 }
 
 /// Makes a link like the source's under a temporary name.
-fn link_like<'a>(source: Target<'_>, dir: &'a Dir, like: &Snapshot) -> Result<Temp<'a>> {
+fn link_like<'a>(
+    source: Target<'_>,
+    dir: &'a Dir,
+    like: &Snapshot,
+    pending: &'a Pending,
+) -> Result<Temp<'a>> {
     let text: CString = rustix::fs::readlinkat(source.dir, source.name, Vec::new())?;
-    let temp = Temp::symlink(dir, &text)?;
+    let temp = Temp::symlink(dir, &text, pending)?;
     let nofollow = AtFlags::SYMLINK_NOFOLLOW;
     rustix::fs::utimensat(dir, temp.name(), &like.times(), nofollow)?;
     let (uid, gid) = like.owner();
@@ -321,12 +435,17 @@ fn link_like<'a>(source: Target<'_>, dir: &'a Dir, like: &Snapshot) -> Result<Te
 /// Removes the source if it still is what was copied.
 ///
 /// It is looked at under a name that nobody else knows, so that what took its place is not removed.
-fn take_away(source: Target<'_>, is_it: impl Fn(&Snapshot) -> Result<bool, Errno>) -> Result<()> {
-    let temp = Temp::take(source.dir, source.name)?;
+fn take_away(
+    source: Target<'_>,
+    pending: &Pending,
+    is_it: impl Fn(&Snapshot) -> Result<bool, Errno>,
+) -> Result<()> {
+    let temp = Temp::take(source.dir, source.name, pending)?;
     let found = Snapshot::at(source.dir, temp.name());
     if let Ok(Some(found)) = &found
         && is_it(found) == Ok(true)
     {
+        pending.own(found.id());
         return Ok(());
     }
     if let Err((temp, _)) = temp.claim(source.name) {

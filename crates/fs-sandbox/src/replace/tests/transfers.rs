@@ -10,7 +10,8 @@ use rustix::io::Errno;
 use super::super::{OldFile, Over, Stage, Target, TransferHow, copy, relocate};
 use super::faults::{Call, Fault, during_all};
 use super::hook;
-use super::scene::{Scene, attribute, code, set_attribute};
+use super::scene::{Scene, attribute, code, set_attribute, unrecorded};
+use crate::history::Pending;
 use crate::write::Durability;
 
 /// Makes renames fail as between two file systems; only those that may replace something.
@@ -21,6 +22,7 @@ struct Job<'a> {
     over: Over<'a>,
     cancel: Cancel,
     progress: Progress,
+    pending: Pending,
 }
 
 impl<'a> Job<'a> {
@@ -30,6 +32,7 @@ impl<'a> Job<'a> {
             over,
             cancel: Cancel::default(),
             progress: Progress::default(),
+            pending: unrecorded(),
         }
     }
 
@@ -40,6 +43,7 @@ impl<'a> Job<'a> {
             durability: Durability::File,
             cancel: &self.cancel,
             progress: &self.progress,
+            pending: &self.pending,
         }
     }
 
@@ -57,7 +61,7 @@ impl<'a> Job<'a> {
     }
 
     fn relocate(&self) -> Result<Vec<String>> {
-        relocate(self.target("f"), self.target("g"), self.how())
+        relocate(self.target("f"), self.target("g"), None, self.how())
     }
 }
 
@@ -169,7 +173,7 @@ fn a_move_between_file_systems_keeps_everything() {
             dir: target.dir(),
             name: "g".as_ref(),
         };
-        relocate(job.target("f"), goal, job.how()).unwrap();
+        relocate(job.target("f"), goal, None, job.how()).unwrap();
         let after = target.stat("g");
         assert_ne!(before.dev(), after.dev());
         assert_eq!(target.bytes("g"), b"moved bytes");
@@ -195,7 +199,7 @@ fn a_link_moves_between_file_systems_as_itself() {
             dir: target.dir(),
             name: "g".as_ref(),
         };
-        relocate(job.target("f"), goal, job.how()).unwrap();
+        relocate(job.target("f"), goal, None, job.how()).unwrap();
         assert_eq!(
             fs::read_link(target.path("g")).unwrap(),
             Path::new("no/where")
@@ -217,7 +221,7 @@ fn nothing_is_replaced_on_another_file_system_unless_told() {
         name: "g".as_ref(),
     };
     assert_eq!(
-        code(relocate(job.target("f"), goal, job.how())),
+        code(relocate(job.target("f"), goal, None, job.how())),
         "already_exists"
     );
     assert_eq!((scene.state(), target.state()), before);
@@ -239,7 +243,7 @@ fn on_another_file_system_only_the_known_ends_are_touched() {
             source,
             ..job.how()
         };
-        code(relocate(job.target("f"), goal, how))
+        code(relocate(job.target("f"), goal, None, how))
     };
     target.write("g", b"and changed");
     let before = (scene.state(), target.state());
@@ -465,7 +469,7 @@ fn holes_stay_holes() {
                 dir: target.dir(),
                 name: "g".as_ref(),
             };
-            during_all(faults, || relocate(job.target("f"), goal, job.how())).unwrap();
+            during_all(faults, || relocate(job.target("f"), goal, None, job.how())).unwrap();
             assert!(target.bytes("g") == holds, "{data:?}");
             assert!(target.stat("g").blocks() <= of.blocks() + 64, "{data:?}");
         }
