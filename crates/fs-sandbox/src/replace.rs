@@ -241,6 +241,9 @@ fn take_name<'a>(
     let kept = backup::make(target, old, &mut expected, options)?;
     let after = options.pending.state_of(End::Last, file);
     let begun = options.pending.begin(vec![(before, after)]);
+    if options.pending.records(End::Last) {
+        expected = old.unchanged_snapshot()?;
+    }
     swap::swap_in(target, temp, file, old, &expected)?;
     begun.done();
     Ok(kept)
@@ -253,9 +256,7 @@ fn keep<'p>(target: Target<'_>, old: &OldFile, options: ReplaceOptions<'p>) -> R
         Backup::Single | Backup::Keep => Share::Large,
     };
     let pending = options.pending;
-    let before = pending.keep(End::Last, target, old, share, options.cancel)?;
-    old.note_links()?;
-    Ok(before)
+    pending.keep(End::Last, target, old, share, options.cancel)
 }
 
 /// Syncs the directory, and returns what could not be made sure.

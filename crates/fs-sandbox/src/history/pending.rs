@@ -316,7 +316,7 @@ impl<'p> Before<'p> {
 
 impl Begun<'_> {
     /// Writes down that the change took place and what the name has since, which was not known.
-    pub(crate) fn done_as(mut self, after: State) {
+    pub(crate) fn done_as(mut self, after: &State) {
         if let Some((store, id, record)) = self.entries.last_mut() {
             if let Some(change) = record.names.last_mut() {
                 change.after = after.clone();
@@ -340,7 +340,7 @@ impl Begun<'_> {
                     stamp: now.stamp,
                     ..moved.clone()
                 };
-                self.done_as(State::File(moved));
+                self.done_as(&State::File(moved));
             }
             _ => self.done(),
         }

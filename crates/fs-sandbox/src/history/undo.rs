@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use fs_core::{Cancel, Problem, RelPath, Result, unescape_name};
+use fs_core::{Cancel, ErrorKind, Problem, RelPath, Result, Version, unescape_name};
 use rustix::fs::Mode;
 
 use super::log::Entry;
@@ -12,11 +12,11 @@ use super::store::Store;
 use super::{nothing, query};
 use crate::remove::RemoveOptions;
 use crate::replace::{self, OldFile, Restored, Target};
-use crate::resolve::{Missing, Place, Root};
+use crate::resolve::{Follow, Missing, Place, Root};
 use crate::rights::{OpenFlags, Operation, needed};
 use crate::transfer::TransferOptions;
 use crate::workspace::Workspace;
-use crate::write::{Held, UpdateOptions};
+use crate::write::{HardLinks, Held, UpdateOptions};
 
 /// How to undo.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +24,8 @@ pub struct UndoOptions {
     /// Back to what was there before this entry; by default the newest change goes that was not
     /// undone yet. The number of an undo takes that back.
     pub entry: Option<u64>,
+    /// Refuses (`conflict`) a file that is not this version.
+    pub if_version: Option<Version>,
     /// Stops the work between two changes.
     pub cancel: Cancel,
 }
@@ -77,12 +79,26 @@ impl Workspace {
         undone.map_err(|error| error.at(path))
     }
 
+    fn check_version(&self, path: &str, options: &UndoOptions) -> Result<()> {
+        let Some(wanted) = &options.if_version else {
+            return Ok(());
+        };
+        let need = needed(Operation::Update, OpenFlags::NONE);
+        let place = self.locate(path, need, Follow::Last)?;
+        let file = OldFile::open(place.target())?.ok_or(Problem::Conflict)?;
+        if file.version()? == *wanted {
+            return Ok(());
+        }
+        Err(Problem::Conflict.into())
+    }
+
     fn undo_all(&self, path: &str, options: &UndoOptions) -> Result<Undone> {
         let need = needed(Operation::Update, OpenFlags::NONE);
         let subject = self.subject(path, need)?;
         let all = subject.store.entries()?;
         let ids = steps(&all, &subject.path, options.entry)?;
         check_chain(&all, &ids)?;
+        self.check_version(path, options)?;
         let mut undone = Undone {
             entries: Vec::new(),
             names: Vec::new(),
@@ -175,7 +191,7 @@ impl Step<'_> {
         let restored = self.kept(file)?;
         let place = self.place_to_fill(path)?;
         let options = UpdateOptions {
-            hard_links: self.hard_links(file, after),
+            hard_links: hard_links(file, after),
             cancel: self.cancel.clone(),
             ..UpdateOptions::default()
         };
@@ -253,14 +269,6 @@ impl Step<'_> {
             .locate_below(self.root, path, need, Missing::MakeParents)
     }
 
-    /// A change that was written into the file itself is taken back there, for all its names.
-    fn hard_links(&self, before: &FileState, after: &State) -> Option<crate::write::HardLinks> {
-        let in_place = after
-            .file()
-            .is_some_and(|after| after.stamp.is_same_inode(before.stamp));
-        in_place.then_some(crate::write::HardLinks::InPlace)
-    }
-
     fn is_as_before(&self) -> Result<bool> {
         for change in &self.entry.record.names {
             let path = RelPath::parse_escaped(&change.path)?;
@@ -289,7 +297,7 @@ impl Step<'_> {
             .workspace
             .locate_below(self.root, path, need, Missing::Refuse);
         match place {
-            Err(error) if error.kind() == fs_core::ErrorKind::NotFound => Ok(State::Absent),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::Absent),
             place => state_at(&place?),
         }
     }
@@ -302,6 +310,13 @@ impl Step<'_> {
         });
         names.collect()
     }
+}
+
+/// A change that was written into the file itself is taken back there, for all its names.
+fn hard_links(before: &FileState, after: &State) -> Option<HardLinks> {
+    let mut after = after.file().into_iter();
+    let in_place = after.any(|after| after.stamp.is_same_inode(before.stamp));
+    in_place.then_some(HardLinks::InPlace)
 }
 
 /// How many undos one after the other are followed to know a file again.
@@ -415,7 +430,7 @@ fn check_chain(entries: &[Entry], ids: &[u64]) -> Result<()> {
 /// What came to have the name meanwhile is somebody's.
 fn taken_is_conflict(error: fs_core::Error) -> fs_core::Error {
     match error.kind() {
-        fs_core::ErrorKind::AlreadyExists => Problem::Conflict.into(),
+        ErrorKind::AlreadyExists => Problem::Conflict.into(),
         _ => error,
     }
 }

@@ -52,7 +52,7 @@ pub(super) fn rewrite(
         }
         return Err(error);
     }
-    begun.done_as(options.pending.state_of(End::Last, &file));
+    begun.done_as(&options.pending.state_of(End::Last, &file));
     Ok(Replaced {
         file,
         backup: Some(kept.settle()),

@@ -21,7 +21,7 @@ pub(crate) struct Restored<'a> {
     pub(crate) mode: Mode,
 }
 
-impl<'a> Restored<'a> {
+impl Restored<'_> {
     /// Writes the file under a temporary name of `dir`, with what belongs to it.
     ///
     /// A copy, whose time is now, so that whoever builds from the file builds again. What is too

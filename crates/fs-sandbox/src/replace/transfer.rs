@@ -94,7 +94,9 @@ fn begin_copy<'p, 'f>(
 ) -> Result<(Begun<'p>, Option<Alone<'f>>)> {
     let (before, alone) = keep_replaced(target, replaced, how)?;
     let after = how.pending.state_of(End::Last, file);
-    Ok((how.pending.begin(vec![(before, after)]), alone))
+    let begun = how.pending.begin(vec![(before, after)]);
+    note_links(replaced)?;
+    Ok((begun, alone))
 }
 
 /// Keeps the file or link that loses its name to another one.
@@ -112,8 +114,13 @@ fn keep_replaced<'p, 'f>(
         .pending
         .keep(End::Last, target, old, Share::Whole, how.cancel);
     let before = kept.map_err(not_old)?;
-    old.note_links().map_err(not_old)?;
     Ok((before, Some(alone)))
+}
+
+/// What is replaced may have a name in the store by now.
+fn note_links(replaced: Option<&OldFile>) -> Result<()> {
+    let noted = replaced.map_or(Ok(()), OldFile::note_links);
+    noted.map_err(not_old)
 }
 
 /// Writes the entry of a move down: the source is known again by its inode, and of what it replaces
@@ -141,10 +148,9 @@ fn begin_move<'p, 'f>(
         _ => Before::of(state.clone()),
     };
     let (old, alone) = keep_replaced(target, replaced, how)?;
-    Ok((
-        pending.begin(vec![(before, State::Absent), (old, state)]),
-        alone,
-    ))
+    let begun = pending.begin(vec![(before, State::Absent), (old, state)]);
+    note_links(replaced)?;
+    Ok((begun, alone))
 }
 
 /// Gives what has the source's name, a file or a link itself, the target's name.
@@ -200,7 +206,6 @@ pub(crate) fn remove(
     let _alone = Alone::with(old.file(), cancel)?;
     old.snapshot().check_at(target)?;
     let before = pending.keep(End::Last, target, old, Share::Whole, cancel)?;
-    old.note_links()?;
     cancel.check()?;
     let begun = pending.begin(vec![(before, State::Absent)]);
     reached(Stage::Checked);

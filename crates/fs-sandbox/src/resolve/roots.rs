@@ -168,7 +168,6 @@ impl Roots {
 /// # Errors
 /// `not_a_directory`, `permission_denied` (also where others may write to it), `io`.
 #[expect(
-    clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "the operator names this directory before there is a workspace"
 )]
