@@ -108,7 +108,7 @@ mod window;
 pub use cancel::Cancel;
 pub use content::Content;
 pub use definition::{Definition, DefinitionKind, definitions, may_define};
-pub use encoding::{Encoding, TextChar};
+pub use encoding::{Encoding, Stream as DecodeStream, TextChar};
 pub use error::{Error, Field, Result, one_line};
 pub use file_bytes::FileBytes;
 pub use format::{Detected, EncodingBy, Eol, Fallback, Shape, TextFormat, detect};
