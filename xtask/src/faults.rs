@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use crate::setup::Setup;
 use crate::{demo, shell};
 use fault::{Errors, Fault};
 use operations::{OPERATIONS, Operation};
@@ -35,6 +36,8 @@ use world::World;
 
 /// How many faults are tried at the same time.
 const WORKERS: usize = 2;
+/// How long the round takes that is a part of all tests.
+const ROUND: Duration = Duration::from_secs(120);
 /// So many faults that went wrong are enough to look at.
 const ENOUGH: usize = 12;
 
@@ -45,6 +48,7 @@ pub(crate) struct Options {
     /// Ends the round after this time, wherever it is.
     limit: Option<Duration>,
     errors: Errors,
+    profile: demo::Profile,
     /// One fault alone, `OPERATION:CALL:NUMBER:ERROR`, or one operation.
     only: Option<String>,
 }
@@ -57,18 +61,36 @@ struct Point {
     fault: Fault,
 }
 
-/// Returns whether this machine can break system calls.
-pub(crate) fn can_run() -> bool {
+/// Returns whether this machine can break system calls: `strace` comes with the system, and some
+/// containers forbid it.
+fn can_run() -> bool {
     shell::works("strace", &["-f", "-qq", "-o", "/dev/null", "true"])
+}
+
+/// Breaks the server for two minutes, as a part of all tests: the release build where there is one.
+/// Returns what is missing on this machine if that cannot be done.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn test() -> Result<Setup<()>> {
+    if !can_run() {
+        return Ok(Setup::Missing("strace that may be used"));
+    }
+    let mut options = Options::round(ROUND);
+    if !demo::target().join("release/tool-server").exists() {
+        options.profile = demo::Profile::Dev;
+    }
+    run(&options).map(Setup::Ready)
 }
 
 impl Options {
     /// Returns a round of this length with a seed from the clock.
-    pub(crate) fn round(limit: Duration) -> Self {
+    fn round(limit: Duration) -> Self {
         Self {
             seed: Random::seed(),
             limit: Some(limit),
             errors: Errors::Likely,
+            profile: demo::Profile::Release,
             only: None,
         }
     }
@@ -92,6 +114,7 @@ impl Options {
             match *word {
                 "--seed" => options.seed = value()?.parse()?,
                 "--seconds" => options.limit = Some(Duration::from_secs(value()?.parse()?)),
+                "--dev" => options.profile = demo::Profile::Dev,
                 "--full" => options.errors = Errors::All,
                 "--only" => options.only = Some((*value()?).to_owned()),
                 other => bail!("faults has no {other}"),
@@ -119,14 +142,14 @@ impl Point {
 /// Fails when a fault costs a byte, or a call of a trace was never broken.
 pub(crate) fn run(options: &Options) -> Result<()> {
     ensure!(can_run(), "this machine has no strace, or may not use it");
-    round(&demo::build(demo::Profile::Release)?, options)
+    round(&demo::build(options.profile)?, options)
 }
 
 /// Breaks `program`.
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) fn round(program: &Path, options: &Options) -> Result<()> {
+fn round(program: &Path, options: &Options) -> Result<()> {
     let tools = tools_of(program)?;
     let sessions = sessions(program, &tools)?;
     let seed = options.seed;

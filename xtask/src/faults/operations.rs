@@ -34,6 +34,8 @@ pub(super) struct Operation {
     pub(super) order: &'static [(&'static str, &'static str)],
     /// The name whose bytes a kill may tear, once the second name holds what it must hold after.
     pub(super) torn: Option<(&'static str, &'static str)>,
+    /// The copy that only its owner may use where what the file has cannot be carried over.
+    pub(super) narrow: Option<&'static str>,
     /// The path for which the change can be undone.
     pub(super) undo: Option<&'static str>,
 }
@@ -61,6 +63,7 @@ const PLAIN: Operation = Operation {
     after: F_EDITED,
     order: &[],
     torn: None,
+    narrow: None,
     undo: Some("f"),
 };
 
@@ -152,6 +155,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
             ("near/g", File(OLD, MODE)),
         ],
         order: &[("near/f.bak", "near/f")],
+        narrow: Some("near/f.bak"),
         ..PLAIN
     },
     Operation {
@@ -165,6 +169,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         ],
         order: &[("near/f.bak", "near/f"), ("near/f.bak", "near/g")],
         torn: Some(("near/f", "near/f.bak")),
+        narrow: Some("near/f.bak"),
         ..PLAIN
     },
     Operation {
@@ -172,6 +177,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         call: &["copy_file", "src_path=f", "dst_path=c"],
         after: &[("near/c", File(OLD, MODE)), ("near/f", File(OLD, MODE))],
         undo: Some("c"),
+        narrow: Some("near/c"),
         ..PLAIN
     },
     Operation {
@@ -180,6 +186,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         call: &["copy_file", "src_path=f", "dst_path=c", "overwrite=true"],
         after: &[("near/c", File(OLD, MODE)), ("near/f", File(OLD, MODE))],
         undo: Some("c"),
+        narrow: Some("near/c"),
         ..PLAIN
     },
     Operation {

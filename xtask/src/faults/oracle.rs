@@ -154,7 +154,10 @@ impl Run<'_> {
             .is_empty()
             .then(|| holds(self.operation.before, name));
         let stays = was == Some(wanted) && !matches!(wanted, Some(Holds::Same(_)));
-        self.world.fits(self.after, name, wanted) && (!stays || self.is_old(name))
+        let is_narrow = self.operation.narrow == Some(name) && self.fault != Fault::Kill;
+        let narrowed = wanted.filter(|_| is_narrow).map(World::narrowed);
+        let fits = |wanted| self.world.fits(self.after, name, wanted);
+        (fits(wanted) || (narrowed.is_some() && fits(narrowed))) && (!stays || self.is_old(name))
     }
 }
 
@@ -166,3 +169,6 @@ fn holds(state: State, name: &str) -> Option<Holds> {
 fn said(what: &str, name: Option<&str>) -> String {
     format!("{what}: {}", name.unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests;

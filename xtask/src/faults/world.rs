@@ -169,6 +169,14 @@ impl World {
         Ok(all)
     }
 
+    /// Returns what a name would hold if only its owner could use the file.
+    pub(super) fn narrowed(holds: Holds) -> Holds {
+        match holds {
+            Holds::File(text, mode) => Holds::File(text, mode & 0o700),
+            other => other,
+        }
+    }
+
     /// Returns whether `seen` has just what `holds` says under `name`.
     pub(super) fn fits(&self, seen: &Seen, name: &str, holds: Option<Holds>) -> bool {
         let found = seen.names.get(name);

@@ -120,10 +120,11 @@ fn unlink(target: Target<'_>) -> Result<(), Errno> {
 }
 
 /// Puts back a directory that had taken the source's name in the last moment: what is in it was not
-/// asked about.
+/// asked about. What cannot be looked at stays: the move is made by then.
 fn check_no_directory(source: Target<'_>, target: Target<'_>) -> Result<()> {
     let is_dir = |found: Snapshot| found.kind() == FileType::Directory;
-    if !Snapshot::at(target.dir, target.name)?.is_some_and(is_dir) {
+    let found = Snapshot::at(target.dir, target.name);
+    if !found.is_ok_and(|found| found.is_some_and(is_dir)) {
         return Ok(());
     }
     give(target, source)?;
