@@ -35,3 +35,4 @@ mod transcripts;
 mod vectors;
 mod vectors_file;
 mod windows;
+mod writers;

@@ -13,7 +13,7 @@ use crate::front_end::{
     Answer, Done, Edit, FrontEnd, List, Mode, NewDir, Op, Order, Range, Read, Refusal, Root,
     Search, Settings, Transfer, Walk, Within, Write,
 };
-use crate::wire::Wire;
+use crate::wire::{Pending, Wire};
 
 /// The protocol version that the suite speaks.
 pub const PROTOCOL: &str = "2025-06-18";
@@ -65,6 +65,18 @@ impl Mcp {
                 .wait_for(&pending, time)
                 .expect("an answer in time"),
         )
+    }
+
+    /// Calls a tool and does not wait: its answer comes by [`Mcp::answer_to`].
+    pub fn post_tool(&self, name: &str, arguments: &Value) -> Pending {
+        let call = json!({"name": name, "arguments": arguments});
+        self.wire.post("tools/call", &call)
+    }
+
+    /// Waits for the answer to a call that was posted.
+    #[track_caller]
+    pub fn answer_to(&self, pending: &Pending) -> Answer {
+        answer(self.wire.wait(pending).expect("an answer in time"))
     }
 
     /// Returns the tools that are offered.

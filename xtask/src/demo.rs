@@ -211,7 +211,11 @@ fn backup() -> String {
     format!("{FILE}.bak")
 }
 
-fn build(profile: Profile) -> Result<PathBuf> {
+/// Builds the server and returns its path.
+///
+/// # Errors
+/// Fails when the build does.
+pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
     let mut cargo = shell::cargo(&["build", "--quiet", "--locked", "--package", "tool-server"]);
     let folder = match profile {
         Profile::Release => {

@@ -10,6 +10,7 @@ mod bench;
 mod client;
 mod demo;
 mod docs;
+mod faults;
 mod lint;
 mod mutants;
 mod setup;
@@ -30,6 +31,8 @@ cargo xtask COMMAND
   demo [--dev]    a session with the gate on a copy of this source tree
   bench [--quick] the speed goals, measured against other servers; keeps docs/bench.md
   mutants [NAME]  breaks the engines on purpose, one named way at a time; a test must fail
+  faults [--seed N] [--seconds N | --full] [--only NAME] [--dev]
+                  breaks each system call of each change, and kills the process there
   docs [--check]  writes docs/errors.md and docs/tools.md from the code, or compares them
   setup clients   installs the MCP clients the tests use and prints where they are, as JSON
 ";
@@ -56,6 +59,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["bench", "--quick"] => bench::run(bench::Scale::Quick),
         ["mutants"] => mutants::run(None),
         ["mutants", name] => mutants::run(Some(name)),
+        ["faults", rest @ ..] => faults::run(&faults::Options::of(rest)?),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["setup", "clients"] => setup::print_clients(),

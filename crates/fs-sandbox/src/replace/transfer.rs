@@ -268,9 +268,10 @@ fn unlink(target: Target<'_>) -> Result<(), Errno> {
 }
 
 /// Puts back what had taken the source's name in the last moment: a directory, since what is in it
-/// was not asked about, and another file than the one that is known.
+/// was not asked about, and another file than the one that is known. What cannot be looked at stays:
+/// the move is made by then.
 fn check_moved(source: Target<'_>, target: Target<'_>, known: Option<&OldFile>) -> Result<()> {
-    let Some(found) = Snapshot::at(target.dir, target.name)? else {
+    let Ok(Some(found)) = Snapshot::at(target.dir, target.name) else {
         return Ok(());
     };
     if found.kind() == FileType::Directory {
@@ -278,7 +279,7 @@ fn check_moved(source: Target<'_>, target: Target<'_>, known: Option<&OldFile>) 
         return Err(Problem::IsADirectory.into());
     }
     match known {
-        Some(known) if !known.is(&found)? => {
+        Some(known) if known.is(&found) == Ok(false) => {
             give(target, source)?;
             conflict()
         }

@@ -1,0 +1,269 @@
+//! Running the server in a world, by itself or under strace.
+
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::fault::Fault;
+use super::operations::{Operation, Words};
+use super::oracle::{End, Outcome, Run};
+use super::trace::{self, Call};
+use super::world::{Seen, World};
+use crate::shell;
+
+/// A call that takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How often a fault is tried that did not come to its call.
+const TRIES: u32 = 3;
+
+/// A server and the world it works in.
+#[derive(Debug)]
+pub(super) struct Session<'a> {
+    pub(super) program: &'a Path,
+    pub(super) world: World,
+    /// The names of the server's tools.
+    pub(super) tools: &'a [String],
+}
+
+/// What came of a fault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// All is as it must be.
+    Good(Outcome),
+    /// It is not; the text says how.
+    Bad(String),
+    /// The call did not come, in any try.
+    Missed,
+}
+
+impl Session<'_> {
+    /// Runs an operation without a fault and returns its system calls.
+    ///
+    /// # Errors
+    /// Says what of the operation itself is not as it must be.
+    pub(super) fn record(&self, operation: &Operation) -> Result<Vec<Call>> {
+        let before = self.prepare(operation)?;
+        let words = ["-y".to_owned()];
+        let end = self.run(&mut self.traced(&words, operation.call))?;
+        ensure!(end == End::Success, "{}: {}", operation.name, self.said());
+        let log = self.log()?;
+        let state = self.world.state();
+        let calls = trace::calls(
+            &log,
+            |text| self.world.is_named_in(text),
+            &state.to_string_lossy(),
+        );
+        let call = calls.first().context("no system call names a root")?;
+        let run = Run {
+            world: &self.world,
+            operation,
+            call,
+            fault: Fault::Kill,
+            end,
+            before: &before,
+            after: &self.world.look()?,
+        };
+        match run
+            .judge()
+            .and_then(|outcome| self.check_undo(&run, outcome))
+        {
+            Ok(()) => Ok(calls),
+            Err(error) => bail!("{} without a fault: {error}", operation.name),
+        }
+    }
+
+    /// Breaks one call of an operation and judges what comes of it.
+    ///
+    /// # Errors
+    /// Fails when nothing can be run or looked at.
+    pub(super) fn inject(
+        &self,
+        operation: &Operation,
+        call: &Call,
+        fault: Fault,
+    ) -> Result<Verdict> {
+        for _ in 0..TRIES {
+            let before = self.prepare(operation)?;
+            let words = fault.words(call);
+            let Ok(end) = self.run(&mut self.traced(&words, operation.call)) else {
+                return Ok(Verdict::Bad("it hangs".to_owned()));
+            };
+            let hit = match fault {
+                Fault::Kill => end == End::Signal,
+                Fault::Error(_) => trace::injected(&self.log()?) == Some(call.thread),
+            };
+            if !hit {
+                continue;
+            }
+            let run = Run {
+                world: &self.world,
+                operation,
+                call,
+                fault,
+                end,
+                before: &before,
+                after: &self.world.look()?,
+            };
+            let outcome = run.judge().and_then(|outcome| {
+                self.check_start(&run)?;
+                self.check_undo(&run, outcome)?;
+                Ok(outcome)
+            });
+            let outside = self.world.outside_change()?;
+            return Ok(match (outcome, outside) {
+                (Ok(outcome), None) => Verdict::Good(outcome),
+                (Ok(_), Some(change)) => Verdict::Bad(change),
+                (Err(error), _) => Verdict::Bad(error),
+            });
+        }
+        Ok(Verdict::Missed)
+    }
+
+    /// Returns the command that repeats a fault, in a world that is prepared.
+    pub(super) fn line(&self, operation: &Operation, call: &Call, fault: Fault) -> String {
+        let command = self.traced(&fault.words(call), operation.call);
+        let words = command
+            .get_args()
+            .map(|word| quoted(&word.to_string_lossy()));
+        let words: Vec<String> = words.collect();
+        format!("strace {}", words.join(" "))
+    }
+
+    fn prepare(&self, operation: &Operation) -> Result<Seen> {
+        self.world.lay(operation.before)?;
+        for words in operation.first {
+            let end = self.run(&mut self.plain(words))?;
+            ensure!(
+                end == End::Success,
+                "{}: {words:?}: {}",
+                operation.name,
+                self.said()
+            );
+        }
+        self.world.look()
+    }
+
+    /// After an end by a signal the next start takes away what was left, and changes nothing else; so
+    /// it does after a name that could not be taken away.
+    fn check_start(&self, run: &Run<'_>) -> Result<(), String> {
+        if run.end != End::Signal && run.after.temps.is_empty() {
+            return Ok(());
+        }
+        self.must(&["files_ls", "path=."], "the next start")?;
+        let now = self.world.look().map_err(|error| format!("{error:#}"))?;
+        if let Some(temp) = now.temps.first() {
+            return Err(format!("{temp} is there even after the next start"));
+        }
+        if now.names != run.after.names {
+            return Err("the next start changed a file".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The history reads; the change can be undone, unless the fault was about the history or the end
+    /// came before it could be written down.
+    fn check_undo(&self, run: &Run<'_>, outcome: Outcome) -> Result<(), String> {
+        let Some(path) = run.operation.undo.filter(|_| self.has("undo_edit")) else {
+            return Ok(());
+        };
+        let path = format!("path={path}");
+        if !outcome.is_made() {
+            return Ok(());
+        }
+        self.must(&["edit_history", &path], "the history")?;
+        let end = self.run(&mut self.plain(&["undo_edit", &path]));
+        let end = end.map_err(|error| format!("{error:#}"))?;
+        let now = self.world.look().map_err(|error| format!("{error:#}"))?;
+        let is_back = |seen: &Seen| {
+            let names = run
+                .before
+                .names
+                .iter()
+                .map(|(name, found)| (name, &found.kind, found.mode));
+            names.eq(seen
+                .names
+                .iter()
+                .map(|(name, found)| (name, &found.kind, found.mode)))
+        };
+        let sure = run.call.on != trace::On::Store && run.end != End::Signal;
+        match end {
+            End::Success if is_back(&now) => Ok(()),
+            End::Success => Err("undo did not bring back what was there".to_owned()),
+            _ if sure => Err(format!("the change cannot be undone: {}", self.said())),
+            _ if now.names == run.after.names => Ok(()),
+            _ => Err("an undo that failed changed a file".to_owned()),
+        }
+    }
+
+    fn must(&self, words: &[&str], what: &str) -> Result<(), String> {
+        match self.run(&mut self.plain(words)) {
+            Ok(End::Success) => Ok(()),
+            Ok(_) => Err(format!("{what} fails: {}", self.said())),
+            Err(error) => Err(format!("{what}: {error:#}")),
+        }
+    }
+
+    /// Returns whether the server has a tool.
+    pub(super) fn has(&self, tool: &str) -> bool {
+        self.tools.iter().any(|each| each == tool)
+    }
+
+    fn plain(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(self.program);
+        command.arg("call").args(words).args(self.world.flags());
+        command
+    }
+
+    fn traced(&self, strace: &[String], words: Words) -> Command {
+        let mut command = Command::new("strace");
+        command
+            .args(["-f", "-qq", "-o"])
+            .arg(self.file("strace.log"));
+        command.args(strace).arg("--").arg(self.program);
+        command.arg("call").args(words).args(self.world.flags());
+        command
+    }
+
+    fn run(&self, command: &mut Command) -> Result<End> {
+        let mut child = command
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(File::create(self.file("stdout.log"))?)
+            .stderr(File::create(self.file("stderr.log"))?)
+            .spawn()?;
+        let status = shell::wait(&mut child, PATIENCE)?;
+        Ok(match (status.success(), status.signal()) {
+            (true, _) => End::Success,
+            (_, None) => End::Failure,
+            (_, Some(_)) => End::Signal,
+        })
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.world.base().join(name)
+    }
+
+    fn log(&self) -> Result<String> {
+        let bytes = fs::read(self.file("strace.log"))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Returns what the last run said.
+    fn said(&self) -> String {
+        let read = |name| fs::read_to_string(self.file(name)).unwrap_or_default();
+        let said = read("stderr.log") + &read("stdout.log");
+        said.trim_end().to_owned()
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=/.:,".contains(c);
+    if word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
