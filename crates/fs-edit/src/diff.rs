@@ -1,5 +1,7 @@
 //! The unified diff, made from the known spans: never by comparing whole files.
 
+mod between;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -8,6 +10,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::breaks::{Breaks, Style};
 use crate::changes::{Block, blocks};
+
+pub use between::{Side, diff_between};
 
 /// The most lines, old and new, that are compared with each other; a larger block is shown as its
 /// old lines and then its new ones.

@@ -93,7 +93,7 @@ mod tokens;
 mod tests;
 
 pub use commit::{EditOptions, Edited, edit_file};
-pub use diff::{DiffOptions, diff_of};
+pub use diff::{DiffOptions, Side, diff_between, diff_of};
 pub use plan::{Plan, plan};
 pub use request::{
     Edit, EolMode, MAX_EDITS, MAX_NEW_BYTES, MAX_OLD_BYTES, Positional, Request, Target,

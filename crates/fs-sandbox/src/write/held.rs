@@ -162,6 +162,7 @@ impl<'o> Held<'o> {
                 change: Change::Unchanged,
                 size: old.size(),
                 text_bytes: 0,
+                before: Some(version.clone()),
                 version,
                 format: composed.format,
                 backup: None,
@@ -174,7 +175,11 @@ impl<'o> Held<'o> {
             .then(|| from_first_change(&composed.patch, &content.bytes));
         let patch = shorter.as_ref().unwrap_or(&composed.patch);
         let replaced = replace::replace(self.place.target(), old, patch, self.replacing())?;
-        written(Change::Replaced, &content.bytes, composed, replaced)
+        let written = written(Change::Replaced, &content.bytes, composed, replaced)?;
+        Ok(Written {
+            before: Some(version),
+            ..written
+        })
     }
 
     /// Returns the file, if it may be changed at all.
@@ -370,6 +375,7 @@ fn written(
         size,
         text_bytes: composed.text_bytes,
         version,
+        before: None,
         format: composed.format,
         backup: replaced.backup,
         parted_links: replaced.parted_links,
