@@ -1,5 +1,7 @@
 //! The unified diff, made from the known spans: never by comparing whole files.
 
+mod between;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -10,6 +12,8 @@ use crate::body::Body;
 use crate::breaks::{Breaks, Style};
 use crate::changes::{Block, blocks};
 use crate::side::{Gap, Side};
+
+pub use between::{WholeText, diff_between};
 
 /// The most lines, old and new, that are compared with each other; a larger block is shown as its
 /// old lines and then its new ones.
@@ -374,7 +378,9 @@ impl Rows<'_, '_> {
             return;
         }
         let end = self.view.breaks.previous(line.bytes, line.bytes.len());
-        let text = line.bytes.get(..end.map_or(line.bytes.len(), |end| end.start));
+        let text = line
+            .bytes
+            .get(..end.map_or(line.bytes.len(), |end| end.start));
         let text = self.view.decode(text.unwrap_or_default());
         let mut row = String::from(match sign {
             Sign::Kept => ' ',

@@ -96,7 +96,7 @@ mod tokens;
 mod tests;
 
 pub use commit::{EditOptions, Edited, edit_file};
-pub use diff::{DiffOptions, diff_of, diff_of_content};
+pub use diff::{DiffOptions, WholeText, diff_between, diff_of, diff_of_content};
 pub use plan::{Plan, plan, plan_content};
 pub use request::{
     Edit, EolMode, MAX_EDITS, MAX_NEW_BYTES, MAX_OLD_BYTES, Positional, Request, Target,

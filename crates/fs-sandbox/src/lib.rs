@@ -110,7 +110,9 @@ pub use remove::{RemoveOptions, Removed};
 pub use rights::{OpenFlags, Operation, Rights, needed};
 pub use search::Searched;
 pub use transfer::{TransferOptions, Transferred};
-pub use workspace::{CreateDirOptions, Opened, RootInfo, Workspace, WorkspaceBuilder};
+pub use workspace::{
+    CreateDirOptions, Links, Opened, RealPlace, RootInfo, Workspace, WorkspaceBuilder,
+};
 pub use write::{
     Backup, Breaks, Change, Durability, HardLinks, MAX_UPDATE_BYTES, Source, UpdateOptions,
     WriteMode, WriteOptions, Written,

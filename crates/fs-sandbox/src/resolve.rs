@@ -198,7 +198,7 @@ impl Workspace {
         missing: Missing,
     ) -> Result<Place> {
         let request = Request::of_rel(root, path);
-        self.place_of(request, self.walk_for(need, Follow::No, missing))
+        self.place_for(request, self.walk_for(need, Follow::No, missing))
     }
 
     /// Returns the root and the way of a path as its text says, if nothing on it is refused; what is
@@ -266,10 +266,10 @@ impl Workspace {
     }
 
     fn place(&self, path: &str, walk: Walk<'_>) -> Result<Place> {
-        self.place_of(Request::parse(path, walk.roots)?, walk)
+        self.place_for(Request::parse(path, walk.roots)?, walk)
     }
 
-    fn place_of(&self, request: Request, walk: Walk<'_>) -> Result<Place> {
+    fn place_for(&self, request: Request, walk: Walk<'_>) -> Result<Place> {
         if let Some(place) = self.place_at_once(&request, walk) {
             return Ok(place);
         }

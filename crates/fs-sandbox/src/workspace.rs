@@ -109,6 +109,35 @@ pub struct Opened {
     pub size: u64,
 }
 
+/// Where a path really leads, for a caller that keeps something about a file: one file that keeps
+/// its name has one place, whatever paths and links lead there. It is not for answers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RealPlace {
+    /// The name of its root; `None` outside the roots.
+    pub root: Option<String>,
+    /// Its link-free path below that root.
+    pub path: RelPath,
+}
+
+/// Which links a path is taken through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// All of them: what a read and a write do.
+    Follow,
+    /// A link that has the last name is meant itself: what a move and a removal do.
+    KeepLast,
+}
+
+impl Opened {
+    /// Returns the place of the file.
+    pub fn place(&self) -> RealPlace {
+        RealPlace {
+            root: self.root.clone(),
+            path: self.path.clone(),
+        }
+    }
+}
+
 impl WorkspaceBuilder {
     /// Adds a root: the directory at `path`, called `name` in `NAME:path`.
     ///
@@ -284,8 +313,32 @@ impl Workspace {
     /// Those of [`Workspace::open`] and of [`fs_core::read_window`].
     pub fn read(&self, path: &str, options: &ReadOptions) -> Result<Window> {
         let opened = self.open(path)?;
-        let window = fs_core::read_window(&opened.file, options, Some(self.index()));
+        let window = self.read_opened(&opened, options);
         window.map_err(|error| error.at(path))
+    }
+
+    /// Reads a window of a file that is open.
+    ///
+    /// # Errors
+    /// Those of [`fs_core::read_window`], without the path.
+    pub fn read_opened(&self, opened: &Opened, options: &ReadOptions) -> Result<Window> {
+        fs_core::read_window(&opened.file, options, Some(self.index()))
+    }
+
+    /// Returns the place that a path leads to, for whoever may edit there; nothing need be there.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::stat`].
+    pub fn place_of(&self, path: &str, links: Links) -> Result<RealPlace> {
+        let follow = match links {
+            Links::Follow => Follow::Last,
+            Links::KeepLast => Follow::No,
+        };
+        let place = self.locate(path, Rights::EDIT, follow)?;
+        Ok(RealPlace {
+            root: place.root.name.clone(),
+            path: place.rel,
+        })
     }
 
     /// Returns what the path names; a link is a link, unless a slash follows it.

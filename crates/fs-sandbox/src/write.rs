@@ -138,6 +138,8 @@ pub struct Written {
     pub text_bytes: u64,
     /// The version of the file, after.
     pub version: Version,
+    /// The version of the file, before; `None` when it is new.
+    pub before: Option<Version>,
     /// Its format; `None` when the bytes are opaque, and after an update.
     pub format: Option<TextFormat>,
     /// The name of the backup beside the file; where a link led there, `*` stands for the file's

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_core::{Encoding, Fallback};
 use fs_sandbox::{AGENT_CONFIG, Backup, GIT_INTERNALS, HardLinks, Rights, SECRETS, Workspace};
 use tool_server::schema::nearest;
-use tool_server::{Settings, ToolSet};
+use tool_server::{Settings, Stale, ToolSet};
 
 use crate::failure::Failure;
 use crate::flags::{Access, Flags, OrderedRoots};
@@ -200,8 +200,8 @@ fn settings(flags: &Flags) -> Result<Settings, Failure> {
             Some(0) => None,
             limit => limit,
         },
+        stale: stale(flags.stale.as_deref())?,
     };
-    stale(flags.stale.as_deref())?;
     let names: Vec<&str> = ToolSet::All.specs().map(|spec| spec.name).collect();
     for name in &flags.disable_tool {
         if !names.contains(&name.as_str()) {
@@ -252,9 +252,10 @@ fn hard_links(policy: Option<&str>) -> Result<HardLinks, Failure> {
     }
 }
 
-fn stale(policy: Option<&str>) -> Result<(), Failure> {
+fn stale(policy: Option<&str>) -> Result<Stale, Failure> {
     match policy {
-        None | Some("refuse" | "allow") => Ok(()),
+        None | Some("refuse") => Ok(Stale::Refuse),
+        Some("allow") => Ok(Stale::Allow),
         Some(other) => Err(unknown("stale", other, &["refuse", "allow"])),
     }
 }

@@ -78,7 +78,8 @@ pub(crate) struct Flags {
     /// What a backup is: single (NAME.bak, replaced each time), keep (numbered) or off
     #[arg(long, value_name = "POLICY")]
     pub(crate) backup: Option<String>,
-    /// Changes of a file that changed since it was read: refuse or allow; without effect so far
+    /// Overwriting a file that changed since this session read or wrote it: refuse (the answer shows
+    /// the change, and the same call again goes through) or allow
     #[arg(long, value_name = "POLICY")]
     pub(crate) stale: Option<String>,
     /// The directory for what outlives a run; nothing does so far

@@ -188,6 +188,7 @@ impl<'o> Held<'o> {
                 change: Change::Unchanged,
                 size: old.size(),
                 text_bytes: 0,
+                before: Some(version.clone()),
                 version,
                 format: composed.format,
                 backup: None,
@@ -203,7 +204,11 @@ impl<'o> Held<'o> {
         let options = self.replacing(&pending);
         let new = NewContent::Patch(patch);
         let replaced = replace::replace(self.place.target(), old, new, options)?;
-        written(Change::Replaced, &content.bytes, composed, replaced)
+        let written = written(Change::Replaced, &content.bytes, composed, replaced)?;
+        Ok(Written {
+            before: Some(version),
+            ..written
+        })
     }
 
     /// Returns the file, if it may be changed at all.
@@ -404,6 +409,7 @@ fn written(
         size,
         text_bytes: composed.text_bytes,
         version,
+        before: None,
         format: composed.format,
         backup: replaced.backup,
         parted_links: replaced.parted_links,

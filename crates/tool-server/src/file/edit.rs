@@ -1,12 +1,12 @@
 //! `edit_file`: one exact change, by text or by position.
 
-use fs_core::one_line;
-use fs_edit::{Edit, EditOptions, Edited, Positional, Request, Target, edit_file};
+use fs_core::{ErrorKind, one_line};
+use fs_edit::{Edit, EditOptions, Edited, Positional, Request, Target};
 
 use crate::error::ToolError;
 use crate::file::media::Media;
 use crate::file::{TWIN, artifact, changed};
-use crate::files::edit::{DIFF, DRY_RUN, EOL, ON_HARD_LINK, diff, eol, hard_links};
+use crate::files::edit::{self, DIFF, DRY_RUN, EOL, ON_HARD_LINK, diff, eol, hard_links};
 use crate::files::{Aftermath, ENCODING, IF_VERSION, PATH, encoding, update_options};
 use crate::output::ToolOutput;
 use crate::render::counted;
@@ -109,8 +109,11 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         target: target(args),
     };
     let path = args.take_text("path");
-    let edited = edit_file(toolbox.workspace(), &path, &request, &options)
-        .map_err(|error| explain(&error, &path))?;
+    let edited = edit::edit(toolbox, &path, &request, &options, args);
+    let edited = edited.map_err(|(error, stake)| match error.kind() {
+        ErrorKind::Conflict => stake.explain(error).at(&path),
+        _ => explain(&error, &path),
+    })?;
     Ok(render(toolbox, &edited, &path, args))
 }
 

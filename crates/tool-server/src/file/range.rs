@@ -15,6 +15,7 @@ use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::render::counted;
 use crate::schema::{Args, MAX_POSITION, Param};
+use crate::stale::saw;
 use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 /// Lines of an answer when the call names no limit.
@@ -70,9 +71,12 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         number_lines: true,
         cancel: call.cancel.clone(),
     };
-    let window = toolbox.workspace().read(path, &options);
+    let opened = toolbox.workspace().open(path);
+    let opened = opened.map_err(|error| explain(error, path))?;
+    let window = toolbox.workspace().read_opened(&opened, &options);
     let window = window.map_err(|error| explain(error, path))?;
     refuse_past_end(&window, range, "start_line", path)?;
+    saw(toolbox, &opened, &window, range);
     Ok(render(&window, range, path, args))
 }
 
