@@ -31,7 +31,7 @@ use crate::workspace::Workspace;
 pub(crate) use objects::Share;
 pub(crate) use pending::{Before, Begun, End, Pending};
 
-pub use query::Side;
+pub use query::HistorySide;
 pub(crate) use record::State;
 pub use undo::{Restoration, UndoOptions, Undone};
 

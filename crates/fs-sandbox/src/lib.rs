@@ -101,7 +101,7 @@ mod write;
 
 pub use confine::{Confinement, confine};
 pub use history::{
-    HistoryEntry, HistoryFile, HistoryLimits, HistoryName, HistoryStatus, Restoration, Side,
+    HistoryEntry, HistoryFile, HistoryLimits, HistoryName, HistorySide, HistoryStatus, Restoration,
     UndoOptions, Undone,
 };
 pub use metadata::Metadata;

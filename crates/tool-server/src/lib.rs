@@ -38,6 +38,7 @@
 mod error;
 mod file;
 mod files;
+pub mod history;
 mod memory;
 mod output;
 pub mod render;

@@ -12,7 +12,7 @@ use fs_core::{
     Encoding, Eol, Error, ErrorKind, LineRange, ReadOptions, TextFormat, Version, Window,
 };
 use fs_edit::{DiffOptions, WholeText, diff_between};
-use fs_sandbox::{Links, Opened, RealPlace, Written};
+use fs_sandbox::{Links, Opened, RealPlace, Workspace, Written};
 
 use crate::error::ToolError;
 use crate::files::encoding;
@@ -31,6 +31,7 @@ const SHOWN: DiffOptions = DiffOptions {
 #[derive(Debug)]
 pub(crate) struct Stake<'t> {
     toolbox: &'t Toolbox,
+    tool: &'static str,
     path: String,
     links: Links,
     place: Option<RealPlace>,
@@ -54,6 +55,7 @@ impl<'t> Stake<'t> {
     pub(crate) fn new(toolbox: &'t Toolbox, path: &str, links: Links, args: &Args) -> Self {
         let mut stake = Self {
             toolbox,
+            tool: args.tool(),
             path: path.to_owned(),
             links,
             place: None,
@@ -62,6 +64,11 @@ impl<'t> Stake<'t> {
         };
         stake.place = stake.find();
         stake
+    }
+
+    /// Returns the workspace for changes by the call's tool.
+    pub(crate) fn workspace(&self) -> Workspace {
+        self.toolbox.workspace().for_tool(self.tool)
     }
 
     /// Returns this as a file to which the version of the call does not belong.
@@ -131,6 +138,11 @@ impl<'t> Stake<'t> {
     /// A part of the file was changed.
     pub(crate) fn edited(&self, before: &Version, after: &Version) {
         self.remember(|memory, place| memory.edited(place, before, after.clone()));
+    }
+
+    /// The file was put back as it was at some time; the session asked for that.
+    pub(crate) fn restored(&self, version: &Version) {
+        self.remember(|memory, place| memory.heard(place, version.clone()));
     }
 
     /// The file is gone.

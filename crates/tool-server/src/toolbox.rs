@@ -10,7 +10,7 @@ use crate::error::ToolError;
 use crate::memory::Memory;
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param, object_schema};
-use crate::{file, files};
+use crate::{file, files, history};
 
 /// The tools that a server offers, over one workspace, to one session.
 ///
@@ -176,7 +176,7 @@ pub enum CallError {
 /// What begins the words of an error of the family `file`.
 const ERROR_MARK: &str = "ERROR: ";
 
-static TOOLS: [&ToolSpec; 17] = [
+static TOOLS: [&ToolSpec; 19] = [
     &files::read::TOOL,
     &files::write::TOOL,
     &files::edit::TOOL,
@@ -194,6 +194,8 @@ static TOOLS: [&ToolSpec; 17] = [
     &file::transfer::MOVE,
     &file::make_dir::TOOL,
     &file::delete::TOOL,
+    &history::UNDO,
+    &history::LIST,
 ];
 
 impl Toolbox {
@@ -210,6 +212,11 @@ impl Toolbox {
     /// Returns the workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// Returns the workspace for changes by the tool of a call.
+    pub(crate) fn workspace_for(&self, args: &Args) -> Workspace {
+        self.workspace.for_tool(args.tool())
     }
 
     /// Returns the settings.

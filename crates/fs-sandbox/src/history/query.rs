@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 
 /// Which side of a change is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum HistorySide {
     /// What was there before it.
     Before,
     /// What was there after it.
@@ -85,7 +85,7 @@ impl Workspace {
     ///
     /// # Errors
     /// `not_found` when there is no such entry or the bytes are not kept, and those of the path.
-    pub fn open_history(&self, path: &str, id: u64, side: Side) -> Result<Option<File>> {
+    pub fn open_history(&self, path: &str, id: u64, side: HistorySide) -> Result<Option<File>> {
         let need = needed(Operation::Open, OpenFlags::READ);
         let opened = self.subject(path, need).and_then(|subject| {
             let entries = subject.store.entries()?;
@@ -99,7 +99,7 @@ impl Workspace {
         subject: &Subject,
         entries: &[Entry],
         id: u64,
-        side: Side,
+        side: HistorySide,
     ) -> Result<Option<File>> {
         let shown = subject.path.to_string();
         let mut entries = entries.iter().skip_while(|entry| entry.id != id);
@@ -107,8 +107,8 @@ impl Workspace {
         let change =
             change.ok_or_else(|| nothing("the history has no such change of this file"))?;
         let wanted = match side {
-            Side::Before => &change.before,
-            Side::After => &change.after,
+            HistorySide::Before => &change.before,
+            HistorySide::After => &change.after,
         };
         let State::File(wanted) = wanted else {
             return Ok(None);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use fs_core::{Error, Patch, Version};
 use fs_sandbox::{
-    Backup, Change, HardLinks, HistoryLimits, HistoryStatus, Rights, Side, TransferOptions,
+    Backup, Change, HardLinks, HistoryLimits, HistorySide, HistoryStatus, Rights, TransferOptions,
     UndoOptions, UpdateOptions, Workspace, WriteOptions,
 };
 use tempfile::TempDir;
@@ -687,18 +687,18 @@ fn both_sides_of_a_change_can_be_read() {
         std::io::Read::read_to_string(&mut { file }, &mut text).unwrap();
         Some(text)
     };
-    assert_eq!(read(1, Side::Before), None);
+    assert_eq!(read(1, HistorySide::Before), None);
     let sides = [
-        (1, Side::After),
-        (2, Side::Before),
-        (2, Side::After),
-        (3, Side::After),
+        (1, HistorySide::After),
+        (2, HistorySide::Before),
+        (2, HistorySide::After),
+        (3, HistorySide::After),
     ];
     let texts = sides.map(|(id, side)| read(id, side).unwrap());
     assert_eq!(texts, ["one", "one", "two", "three"]);
     scene.put("a", "theirs");
     assert_eq!(
-        code(workspace.open_history("a", 3, Side::After)),
+        code(workspace.open_history("a", 3, HistorySide::After)),
         "not_found"
     );
 }

@@ -17,7 +17,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     about: "Delete a file, or a link itself; directories are refused.",
     params: &[PATH, IF_VERSION],
     effect: Effect::Deletes,
-    facts: &[],
+    facts: &[("warnings", "array")],
     sets: OWN,
     run,
     pace: Pace::Plain,
@@ -30,13 +30,17 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         cancel: call.cancel.clone(),
     };
     let stake = Stake::new(toolbox, path, Links::KeepLast, args);
-    let removed = toolbox.workspace().remove_file_with(path, &options);
-    removed.map_err(|error| match error.kind() {
+    let removed = toolbox.workspace_for(args).remove_file_with(path, &options);
+    let removed = removed.map_err(|error| match error.kind() {
         ErrorKind::IsADirectory => {
             ToolError::from(error).hinting("this tool deletes no directories")
         }
         _ => stake.explain(error),
     })?;
     stake.removed();
-    Ok(ToolOutput::new(format!("OK: deleted: {}", one_line(path))))
+    let mut output = ToolOutput::new(format!("OK: deleted: {}", one_line(path)));
+    for warning in &removed.warnings {
+        output = output.with_note(format!("warning: {warning}"));
+    }
+    Ok(output.with_fact("warnings", removed.warnings))
 }

@@ -86,7 +86,7 @@ fn run(
         progress: call.progress.clone(),
         cancel: call.cancel.clone(),
     };
-    let done = (way.go)(toolbox.workspace(), &from, &to, &options);
+    let done = (way.go)(&toolbox.workspace_for(args), &from, &to, &options);
     let done = done.map_err(|error| match (error.kind(), error.path()) {
         (ErrorKind::Conflict, Some(path)) if path == to => target.explain(error),
         (ErrorKind::Conflict, _) => source.explain(error),

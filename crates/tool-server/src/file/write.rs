@@ -74,7 +74,7 @@ fn run(
         create_dirs: true,
         update: update_options(toolbox, args, call)?,
     };
-    let written = write(toolbox, &path, &content, &mut options, &stake);
+    let written = write(&path, &content, &mut options, &stake);
     let written = written.map_err(|error| error.at(&path))?;
     let aftermath = Aftermath {
         format: written.format,

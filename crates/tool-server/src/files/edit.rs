@@ -122,7 +122,7 @@ pub(crate) fn edit<'t>(
     args: &Args,
 ) -> Result<Edited, (Error, Stake<'t>)> {
     let stake = Stake::new(toolbox, path, Links::Follow, args);
-    match edit_file(toolbox.workspace(), path, request, options) {
+    match edit_file(&toolbox.workspace_for(args), path, request, options) {
         Ok(edited) => {
             if let Some(before) = &edited.before {
                 stake.edited(before, &edited.version);

@@ -62,7 +62,7 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         update: update_options(toolbox, args, call)?,
     };
     let content = args.take_text("content");
-    let written = write(toolbox, &path, &content, &mut options, &stake);
+    let written = write(&path, &content, &mut options, &stake);
     let written = written.map_err(|error| explain(error, &path))?;
     let bytes = bytes_of(&content, &written);
     Ok(render(&written, bytes, mode, &path, args))
@@ -70,7 +70,6 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
 
 /// Writes, overwriting only what the session has seen as it is.
 pub(crate) fn write(
-    toolbox: &Toolbox,
     path: &str,
     content: &str,
     options: &mut WriteOptions,
@@ -79,7 +78,7 @@ pub(crate) fn write(
     if options.mode == WriteMode::Overwrite {
         options.update.served = stake.served();
     }
-    let written = toolbox.workspace().write(path, content, options);
+    let written = stake.workspace().write(path, content, options);
     let written = written.map_err(|error| stake.explain(error))?;
     match options.mode {
         WriteMode::Overwrite | WriteMode::CreateNew => stake.wrote(&written.version, content),
