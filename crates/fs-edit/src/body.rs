@@ -119,7 +119,10 @@ impl<'a> Body<'a> {
         while at < self.len {
             let (byte, end) = self.look_at(at, |bytes, start| {
                 let rest = bytes.get(at - start..).unwrap_or_default();
-                (memchr(b'\n', rest).map(|byte| at + byte), start + bytes.len())
+                (
+                    memchr(b'\n', rest).map(|byte| at + byte),
+                    start + bytes.len(),
+                )
             })?;
             let Some(byte) = byte else {
                 at = end;

@@ -126,7 +126,12 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     /// `conflict` when the bytes are no longer what they were found to be.
-    pub(crate) fn read(mark: Mark, raw: Cow<'a, [u8]>, is_last: bool, reading: Reading) -> Result<Self> {
+    pub(crate) fn read(
+        mark: Mark,
+        raw: Cow<'a, [u8]>,
+        is_last: bool,
+        reading: Reading,
+    ) -> Result<Self> {
         let decoded = match reading.decoded_as {
             Some(encoding) => {
                 let decoded = encoding.decode(&with_shift(&raw, mark.shift));

@@ -374,7 +374,9 @@ impl Rows<'_, '_> {
             return;
         }
         let end = self.view.breaks.previous(line.bytes, line.bytes.len());
-        let text = line.bytes.get(..end.map_or(line.bytes.len(), |end| end.start));
+        let text = line
+            .bytes
+            .get(..end.map_or(line.bytes.len(), |end| end.start));
         let text = self.view.decode(text.unwrap_or_default());
         let mut row = String::from(match sign {
             Sign::Kept => ' ',

@@ -111,10 +111,7 @@ impl<'t, 'a> Haystack<'t, 'a> {
     }
 
     /// Calls `see` with chunk after chunk until it breaks.
-    pub(crate) fn each(
-        &self,
-        mut see: impl FnMut(&Chunk<'a>) -> ControlFlow<()>,
-    ) -> Result<()> {
+    pub(crate) fn each(&self, mut see: impl FnMut(&Chunk<'a>) -> ControlFlow<()>) -> Result<()> {
         if let Some(whole) = &self.whole {
             let _: ControlFlow<()> = see(whole);
             return Ok(());
@@ -163,7 +160,9 @@ impl<'t, 'a> Haystack<'t, 'a> {
             let (hay, start) = (chunk.hay(), chunk.mark.hay);
             let end = start + hay.len();
             while let Some(offset) = offsets.next_if(|offset| **offset < end) {
-                lines.push(pass(hay.get(at - start..offset - start).unwrap_or_default()));
+                lines.push(pass(
+                    hay.get(at - start..offset - start).unwrap_or_default(),
+                ));
                 at = *offset;
             }
             pass(hay.get(at - start..).unwrap_or_default());
@@ -191,7 +190,10 @@ impl<'t, 'a> Haystack<'t, 'a> {
         let mut index = 0;
         while let Some(first) = rest.first() {
             index += self.chunks_before(index, *first);
-            let next = self.marks.get(index + 1).map_or(usize::MAX, |mark| mark.hay);
+            let next = self
+                .marks
+                .get(index + 1)
+                .map_or(usize::MAX, |mark| mark.hay);
             let (here, later) = rest.split_at(rest.partition_point(|offset| *offset < next));
             rest = later;
             match self.raw(index)? {

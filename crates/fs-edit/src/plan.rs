@@ -149,7 +149,8 @@ fn patch_of(document: &Document<'_>, splices: Vec<Splice>) -> Result<Patch> {
     for splice in splices {
         let bytes = document.encode(Cow::Owned(splice.text))?;
         let range = body.in_file(&splice.range);
-        let same = splice.range.len() == bytes.len() && body.content().holds(&bytes, range.start)?;
+        let same =
+            splice.range.len() == bytes.len() && body.content().holds(&bytes, range.start)?;
         if !same {
             changed.push((range, bytes));
         }

@@ -52,7 +52,10 @@ pub(crate) fn splice(
     };
     let mut old = Haystack::new(document.body(), range.clone(), reading);
     let core = Core::in_haystack(&mut old, &text, eol)?;
-    let core_range = match old.to_text(&[core.prefix, old.len() - core.suffix])?.as_slice() {
+    let core_range = match old
+        .to_text(&[core.prefix, old.len() - core.suffix])?
+        .as_slice()
+    {
         [start, end] => *start..*end,
         _ => range,
     };
@@ -252,7 +255,11 @@ fn no_column(place: Place, characters: u64) -> Error {
 }
 
 /// Returns a line with its break, and where its text ends.
-fn line_at(document: &Document<'_>, line: u64, what: &'static str) -> Result<(Range<usize>, usize)> {
+fn line_at(
+    document: &Document<'_>,
+    line: u64,
+    what: &'static str,
+) -> Result<(Range<usize>, usize)> {
     let body = document.body();
     if let Some(found) = body.line(line)? {
         return Ok(found);

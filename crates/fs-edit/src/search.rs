@@ -100,7 +100,8 @@ impl<'n> Search<'n> {
             let local = from + start;
             let start = window.start + local;
             let overlaps = start < *free_from;
-            let refused = *after == After::NoLineFeed && window.bytes.get(local + len) == Some(&b'\n');
+            let refused =
+                *after == After::NoLineFeed && window.bytes.get(local + len) == Some(&b'\n');
             if refused || (overlaps && *wanted == Wanted::LeftToRight) {
                 return;
             }
@@ -149,7 +150,10 @@ impl<'n> Needle<'n> {
 /// through the needle's automaton, so that no byte is looked at once per match.
 fn each_start(haystack: &[u8], needle: &mut Needle<'_>, mut visit: impl FnMut(usize)) {
     let mut from = 0;
-    while let Some(hit) = haystack.get(from..).and_then(|rest| needle.finder.find(rest)) {
+    while let Some(hit) = haystack
+        .get(from..)
+        .and_then(|rest| needle.finder.find(rest))
+    {
         visit(from + hit);
         if needle.borders.is_empty() {
             needle.borders = borders_of(needle.bytes);

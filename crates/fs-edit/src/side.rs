@@ -82,7 +82,11 @@ impl<'a> Side<'a> {
             self.bytes.to_mut().extend_from_slice(&bytes);
             return Ok(());
         }
-        let head = if self.bytes.len() < MOST_BYTES { long / 2 } else { 0 };
+        let head = if self.bytes.len() < MOST_BYTES {
+            long / 2
+        } else {
+            0
+        };
         let head = edge_near(body, range.start + head.min(range.len()), range.start)?;
         let tail = edge_near(body, range.end - (long / 2).min(range.end - head), head)?;
         let bytes = body.slice(range.start..head)?;
@@ -135,7 +139,10 @@ impl<'a> Side<'a> {
     }
 
     fn gaps_after(&self, head: usize, end: usize) -> Vec<Gap> {
-        let inside = self.gaps.iter().filter(|gap| (head..=end).contains(&gap.at));
+        let inside = self
+            .gaps
+            .iter()
+            .filter(|gap| (head..=end).contains(&gap.at));
         let moved = inside.map(|gap| Gap {
             at: gap.at - head,
             ..*gap
@@ -170,7 +177,8 @@ impl<'a> Side<'a> {
         let back = |side: &Self| -> Vec<_> {
             let len = side.bytes.len();
             let gaps = side.gaps.iter().rev();
-            gaps.map(|gap| (len - gap.at, gap.bytes, gap.from)).collect()
+            gaps.map(|gap| (len - gap.at, gap.bytes, gap.from))
+                .collect()
         };
         let (own, others) = (back(self), back(other));
         let unequal = own.iter().zip(&others).position(|(a, b)| a != b);

@@ -97,7 +97,13 @@ impl<'a> Core<'a> {
         Ok(Self::between(prefix, suffix, old_breaks, &tokens, new))
     }
 
-    fn between(prefix: usize, suffix: usize, old_breaks: usize, tokens: &str, new: &'a str) -> Self {
+    fn between(
+        prefix: usize,
+        suffix: usize,
+        old_breaks: usize,
+        tokens: &str,
+        new: &'a str,
+    ) -> Self {
         let new = as_given(new, tokens, prefix..tokens.len() - suffix);
         Self {
             prefix,

@@ -156,7 +156,11 @@ impl<'s, 't, 'a> Actual<'s, 't, 'a> {
             len = block.len() as u64;
             ControlFlow::Break(())
         })?;
-        self.kept.start = if len == 0 { self.kept.end } else { self.kept.start + len };
+        self.kept.start = if len == 0 {
+            self.kept.end
+        } else {
+            self.kept.start + len
+        };
         Ok(pushed)
     }
 }

@@ -122,7 +122,10 @@ impl Missed<'_, '_, '_> {
             self.haystack.lines_of(starts)
         };
         let found = matches.count;
-        let expected = self.edits.get(self.index).map_or(0, |edit| edit.expected_count);
+        let expected = self
+            .edits
+            .get(self.index)
+            .map_or(0, |edit| edit.expected_count);
         Ok(match error.kind() {
             ErrorKind::NoMatch => self.explained(budget)?.into(),
             ErrorKind::CountMismatch => Problem::CountMismatch {

@@ -20,7 +20,9 @@ fn slow(haystack: &[u8], needle: &[u8]) -> Vec<usize> {
 #[track_caller]
 fn check(haystack: &[u8], needle: &[u8]) {
     let mut starts = Vec::new();
-    each_start(haystack, &mut Needle::new(needle), |start| starts.push(start));
+    each_start(haystack, &mut Needle::new(needle), |start| {
+        starts.push(start)
+    });
     assert_eq!(starts, slow(haystack, needle));
 }
 
@@ -54,6 +56,11 @@ fn a_periodic_needle_costs_one_pass() {
 
 #[test]
 fn from_left_to_right_a_refused_start_takes_no_room() {
-    let matches = find(b"\r\r\n\r\r\r", b"\r\r", Wanted::LeftToRight, After::NoLineFeed);
+    let matches = find(
+        b"\r\r\n\r\r\r",
+        b"\r\r",
+        Wanted::LeftToRight,
+        After::NoLineFeed,
+    );
     assert_eq!((matches.count, matches.starts), (1, vec![3]));
 }
