@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tests::{Mcp, Openat2, Pending, Race, World};
@@ -18,6 +18,10 @@ use tests::{Mcp, Openat2, Pending, Race, World};
 const IN_FLIGHT: usize = 12;
 /// How often they are sent.
 const ROUNDS: usize = 8;
+/// How long strangers disturb.
+const RACED: Duration = Duration::from_millis(2500);
+/// Lines of a stranger, at most.
+const TURNS: usize = 1500;
 
 #[test]
 fn edits_and_appends_through_one_server_land_once_or_conflict() {
@@ -208,21 +212,43 @@ impl Content {
         content
     }
 
-    /// Takes the name by a rename, as other programs save.
-    fn take_name(&self, path: &Path) {
+    /// Takes the name by a rename, as other programs save, at the moment that `delay` waits for.
+    fn take_name(&self, path: &Path, delay: impl FnOnce()) {
         let temp = path.with_extension("stranger");
         fs::write(&temp, self.text()).unwrap();
+        delay();
         fs::rename(temp, path).unwrap();
     }
 }
 
-/// Delays without a pattern, in microseconds.
-struct Delays(u32);
+/// Moments without a pattern within what a call takes.
+struct Moments {
+    random: u32,
+    call: Duration,
+}
 
-impl Delays {
-    fn wait(&mut self) {
-        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        std::thread::sleep(Duration::from_micros(u64::from(self.0 >> 22)));
+impl Moments {
+    fn new(seed: u32) -> Self {
+        let call = Duration::from_micros(500);
+        Self { random: seed, call }
+    }
+
+    /// Waits until such a moment; a sleep would be too coarse.
+    fn wait(&mut self, start: Instant) {
+        self.random = self
+            .random
+            .wrapping_mul(1_664_525)
+            .wrapping_add(1_013_904_223);
+        let share = f64::from(self.random >> 8) / f64::from(1 << 24);
+        let moment = self.call.mul_f64(share);
+        while start.elapsed() < moment {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Learns how long a call takes.
+    fn answered(&mut self, start: Instant) {
+        self.call = (self.call * 7 + start.elapsed()) / 8;
     }
 }
 
@@ -232,25 +258,25 @@ fn strangers_replace(world: &World) {
         number: 0,
         by: NOBODY.to_owned(),
     };
-    content.take_name(&path);
+    content.take_name(&path, || ());
     let written = Arc::new(AtomicUsize::new(0));
     let torn = Arc::new(Mutex::new(Vec::new()));
     let reader = watch(path.clone(), Arc::clone(&written), Arc::clone(&torn));
     let servers = servers(world, 2);
-    let mut delays = Delays(7);
+    let mut moments = Moments::new(7);
     let (mut made, mut refused) = (0, 0);
-    for burst in 0..60 {
-        let note = knowing(&servers[0], burst);
+    let begun = Instant::now();
+    while begun.elapsed() < RACED {
+        let start = Instant::now();
+        let turn = content.number;
+        let note = knowing(&servers[0], turn);
         let edits = [0, 1].map(|k| {
-            let change = edit("by nobody", &format!("by edit {burst}-{k}"));
+            let change = edit("by nobody", &format!("by edit {turn}-{k}"));
             (&servers[k], servers[k].post_tool("files_edit", &change))
         });
-        for _ in 0..3 {
-            delays.wait();
-            content.number += 1;
-            written.store(content.number, Ordering::SeqCst);
-            content.take_name(&path);
-        }
+        content.number += 1;
+        written.store(content.number, Ordering::SeqCst);
+        content.take_name(&path, || moments.wait(start));
         for (server, pending) in edits.into_iter().chain(note) {
             match server.answer_to(&pending).code() {
                 "ok" => made += 1,
@@ -260,17 +286,19 @@ fn strangers_replace(world: &World) {
                 }
             }
         }
+        moments.answered(start);
         let found = Content::of(&fs::read_to_string(&path).unwrap());
         assert_eq!(found.number, content.number, "{found:?} came back");
     }
+    println!("{} turns, {made} made, {refused} refused", content.number);
     assert!(reader.stop() > 0);
     assert_eq!(*torn.lock().unwrap(), Vec::<String>::new());
     assert!(made > 0 && refused > 0, "{made} made, {refused} refused");
 }
 
 /// Sends, every third time, an overwrite that replaces what it has read and says so.
-fn knowing(server: &Mcp, burst: usize) -> Option<(&Mcp, Pending)> {
-    if burst % 3 != 0 {
+fn knowing(server: &Mcp, turn: usize) -> Option<(&Mcp, Pending)> {
+    if turn % 3 != 0 {
         return None;
     }
     let read = server.tool(
@@ -292,6 +320,8 @@ fn watch(path: PathBuf, written: Arc<AtomicUsize>, torn: Arc<Mutex<Vec<String>>>
         let text = fs::read_to_string(&path).unwrap_or_default();
         let seen = std::panic::catch_unwind(|| Content::of(&text));
         if seen.is_ok_and(|seen| seen.number <= written.load(Ordering::SeqCst)) {
+            // Whoever writes needs a processor, too.
+            std::thread::sleep(Duration::from_micros(200));
             return;
         }
         torn.lock().unwrap().push(text);
@@ -301,41 +331,48 @@ fn watch(path: PathBuf, written: Arc<AtomicUsize>, torn: Arc<Mutex<Vec<String>>>
 /// A stranger adds lines to the open file while edits replace it: a line that went into the file that
 /// has the name is there in the end, and the edits that were answered are made.
 fn stranger_appends(world: &World) {
-    const TURNS: usize = 200;
     let path = world.path("root/f");
     fs::write(&path, "mark 0\n").unwrap();
     let server = &servers(world, 1)[0];
-    let mut delays = Delays(11);
-    let (mut marks, mut sure) = (0, Vec::new());
-    for turn in 0..TURNS {
+    let mut moments = Moments::new(11);
+    let (mut marks, mut sure, mut turn) = (0, Vec::new(), 0);
+    let begun = Instant::now();
+    while begun.elapsed() < RACED && turn < TURNS {
+        turn += 1;
+        let start = Instant::now();
         let change = edit(&format!("mark {marks}\n"), &format!("mark {}\n", marks + 1));
         let pending = server.post_tool("files_edit", &change);
-        delays.wait();
         let line = format!("stranger {turn}");
-        if append(&path, &line) {
+        if append(&path, &line, || moments.wait(start)) {
             sure.push(line);
         }
         match server.answer_to(&pending).code() {
             "ok" => marks += 1,
             code => assert_eq!(code, "conflict"),
         }
+        moments.answered(start);
         let text = fs::read_to_string(&path).unwrap();
-        let mut lines = text.lines();
-        assert_eq!(lines.next(), Some(format!("mark {marks}").as_str()));
-        let missing = sure
-            .iter()
-            .find(|line| !lines.clone().any(|each| each == **line));
-        assert_eq!(missing, None, "in {text}");
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], format!("mark {marks}"));
+        // A line that is there stays there; all of them are looked at in the end.
+        let last = sure.last().map(String::as_str);
+        assert!(last.is_none_or(|last| lines.contains(&last)), "{last:?}");
     }
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let missing = sure.iter().find(|line| !lines.contains(&line.as_str()));
+    assert_eq!(missing, None);
+    println!("{turn} turns, {marks} made, {} lines", sure.len());
     assert!(
-        marks > 0 && sure.len() > TURNS / 2,
+        marks > 0 && sure.len() > turn / 2,
         "{marks}, {}",
         sure.len()
     );
 }
 
 /// Returns whether the file still had the name once the line was in it.
-fn append(path: &Path, line: &str) -> bool {
+fn append(path: &Path, line: &str, delay: impl FnOnce()) -> bool {
+    delay();
     let mut file = File::options().append(true).open(path).unwrap();
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
     let has_name = fs::metadata(path).unwrap().ino();

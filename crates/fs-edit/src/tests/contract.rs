@@ -2,6 +2,7 @@
 
 use fs_core::{Encoding, Fallback};
 
+use super::blocks;
 use crate::{Edit, EolMode, MAX_EDITS, MAX_OLD_BYTES, Positional, Request, plan};
 
 /// Bytes after, as text, or the code and the edit.
@@ -14,6 +15,7 @@ fn check(source: &[u8], request: &Request, expected: Outcome<'_>) {
         .as_deref()
         .map_err(|error| (error.code(), error.edit()));
     assert_eq!(seen, expected);
+    blocks::check(source, request);
 }
 
 fn edits(pairs: &[(&str, &str)]) -> Request {
