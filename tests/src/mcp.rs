@@ -115,10 +115,12 @@ impl Mcp {
     }
 }
 
-/// Returns the command without arguments and with an empty environment.
+/// Returns the command without arguments and with an environment that says nothing but where state is
+/// kept.
 pub fn command() -> Command {
     let mut command = Command::new(binary::tool_server());
     command.env_clear();
+    command.env("XDG_STATE_HOME", binary::state());
     command
 }
 
