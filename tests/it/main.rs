@@ -32,6 +32,7 @@ mod sandbox_cases;
 mod searches;
 mod switches;
 mod transcripts;
+mod undo;
 mod vectors;
 mod vectors_file;
 mod windows;

@@ -98,6 +98,7 @@ impl Mcp {
             Op::Stat(path) => self.tool("stat_file", &on(path).into()),
             Op::CreateDir(dir) => self.tool("make_dir", &dir_arguments(dir)),
             Op::Remove(path) => self.tool("delete_file", &on(path).into()),
+            Op::Undo(path) => self.tool("undo_edit", &on(path).into()),
             other => panic!("each family has words of its own for {other:?}"),
         }
     }
