@@ -122,10 +122,7 @@ impl<'a> Needle<'a> {
     fn check_count(&self, matches: &Matches, haystack: &Haystack<'_>) -> Result<()> {
         let found = matches.count;
         let problem = match self.wanted() {
-            _ if found == 0 => Problem::NoMatch {
-                explanation: None,
-                lines: Vec::new(),
-            },
+            _ if found == 0 => Problem::no_match(),
             Wanted::Exactly(expected) if found != expected => Problem::CountMismatch {
                 found,
                 expected,

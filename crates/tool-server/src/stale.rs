@@ -65,7 +65,7 @@ impl<'t> Stake<'t> {
     }
 
     /// Returns this as a file to which the version of the call does not belong.
-    pub(crate) fn as_target(self) -> Self {
+    pub(crate) fn into_target(self) -> Self {
         Self {
             names_version: false,
             ..self
@@ -268,3 +268,6 @@ fn side(text: &str) -> Side<'_> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;
