@@ -101,6 +101,21 @@ fn an_edit_is_followed_from_the_known_version_only() {
 }
 
 #[test]
+fn edits_that_are_told_out_of_order_are_followed_all_the_same() {
+    let version = |text: &str| Version::of_bytes(text.as_bytes());
+    let memory = Memory::default();
+    memory.wrote(place("f"), version("v1"), "v1");
+    memory.edited(place("f"), &version("v3"), version("v4"));
+    memory.edited(place("f"), &version("v2"), version("v3"));
+    assert_eq!(memory.version(&place("f")), Some(version("v1")));
+    memory.edited(place("f"), &version("v1"), version("v2"));
+    assert_eq!(memory.version(&place("f")), Some(version("v4")));
+    // There and back is followed once each.
+    memory.edited(place("f"), &version("v4"), version("v1"));
+    assert_eq!(memory.version(&place("f")), Some(version("v1")));
+}
+
+#[test]
 fn memory_is_bounded_and_keeps_what_was_used_last() {
     let memory = Memory::default();
     let version = Version::of_bytes(b"v");

@@ -391,3 +391,34 @@ fn the_settings_switch_it_off() {
     session.write("new").unwrap();
     assert_eq!(session.bytes("f"), "new");
 }
+
+#[test]
+fn calls_that_run_side_by_side_do_not_stand_in_each_others_way() {
+    let session = Session::new();
+    let lines: String = (0..8)
+        .map(|n| format!("line {n}\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    session.write(&lines).unwrap();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let session = &session;
+            scope.spawn(move || {
+                for turn in 0..8 {
+                    let of = |turn: i32| {
+                        if turn == 0 {
+                            format!("line {n}\n")
+                        } else {
+                            format!("line {n} {turn}\n")
+                        }
+                    };
+                    let edits = json!([{"old": of(turn), "new": of(turn + 1)}]);
+                    let edit = json!({"path": "f", "edits": edits});
+                    session.call("files_edit", edit).unwrap();
+                }
+            });
+        }
+    });
+    session.write("all\n").unwrap();
+    assert_eq!(session.bytes("f"), "all\n");
+}
