@@ -30,6 +30,7 @@ mod roots;
 mod same;
 mod sandbox_cases;
 mod searches;
+mod stale;
 mod switches;
 mod transcripts;
 mod undo;

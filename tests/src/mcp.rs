@@ -127,7 +127,10 @@ pub fn command() -> Command {
 
 /// Returns the command line for these settings.
 pub fn arguments(settings: &Settings) -> Vec<String> {
-    let mut all = vec!["--tools".to_owned(), "all".to_owned()];
+    // Files change behind the server's back here, and what a session remembers of them is this front
+    // end's own.
+    let all = ["--tools", "all", "--stale", "allow"];
+    let mut all: Vec<String> = all.map(str::to_owned).into();
     let mut flag = |name: &str, value: String| all.extend([name.to_owned(), value]);
     for root in &settings.roots {
         flag(

@@ -106,10 +106,7 @@ fn may_tell(error: Error, source: &Source) -> Error {
     if source.may_read || error.kind() != ErrorKind::NoMatch {
         return error;
     }
-    let bare = Error::from(Problem::NoMatch {
-        explanation: None,
-        lines: Vec::new(),
-    });
+    let bare = Error::from(Problem::no_match());
     match error.edit() {
         Some(index) => bare.in_edit(index),
         None => bare,

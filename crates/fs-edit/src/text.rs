@@ -145,7 +145,7 @@ impl Missed<'_, '_, '_> {
 
     fn explained(&self, budget: &Budget) -> Result<Problem> {
         if self.haystack.len() > budget.max_bytes {
-            return Ok(unexplained());
+            return Ok(Problem::no_match());
         }
         let text = self.haystack.bytes()?;
         let miss = Miss {
@@ -155,13 +155,6 @@ impl Missed<'_, '_, '_> {
             eol: self.eol,
         };
         Ok(explain(&miss, budget))
-    }
-}
-
-fn unexplained() -> Problem {
-    Problem::NoMatch {
-        explanation: None,
-        lines: Vec::new(),
     }
 }
 
@@ -204,7 +197,7 @@ impl<'a> Needle<'a> {
     fn check_count(&self, matches: &Matches) -> Result<()> {
         let (found, lines) = (matches.count, Vec::new());
         let problem = match self.wanted() {
-            _ if found == 0 => unexplained(),
+            _ if found == 0 => Problem::no_match(),
             Wanted::Exactly(expected) if found != expected => Problem::CountMismatch {
                 found,
                 expected,

@@ -14,6 +14,8 @@ use fs_sandbox::RealPlace;
 const MAX_FILES: usize = 1_024;
 /// The longest text that is kept of a file, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
+/// How many changes wait for the one before them.
+const MAX_AHEAD: usize = 64;
 /// How much text is kept in all, in bytes.
 const MAX_TEXTS: usize = 4 * 1024 * 1024;
 
@@ -30,6 +32,9 @@ pub(crate) struct Known {
     pub(crate) text: Option<Shown>,
     /// Whether the session has changed parts of it since the text was shown.
     pub(crate) is_edited: bool,
+    /// Changes of its own that are known before those that they were made upon: calls of one session
+    /// run side by side.
+    ahead: Vec<(Version, Version)>,
 }
 
 /// A run of whole lines as they were shown.
@@ -72,13 +77,14 @@ impl Memory {
 
     /// A window of the file is shown; it goes on from what was shown before, where it can.
     pub(crate) fn saw(&self, place: RealPlace, window: &Window) {
-        self.table().change(place, |old| {
+        let mut table = self.table();
+        if table.knows(&place, window) {
+            return;
+        }
+        table.change(place, |old| {
             let old = old.filter(|old| old.version == window.version && !old.is_edited);
-            Some(Known {
-                version: window.version.clone(),
-                text: joined(old.and_then(|old| old.text), window),
-                is_edited: false,
-            })
+            let text = joined(old.and_then(|old| old.text), window);
+            Some(Known::new(window.version.clone(), text))
         });
     }
 
@@ -86,42 +92,31 @@ impl Memory {
     pub(crate) fn heard(&self, place: RealPlace, version: Version) {
         self.table().change(place, |old| match old {
             Some(old) if old.version == version => Some(old),
-            _ => Some(Known {
-                version,
-                text: None,
-                is_edited: false,
-            }),
+            _ => Some(Known::new(version, None)),
         });
     }
 
     /// The session has written all of the file.
     pub(crate) fn wrote(&self, place: RealPlace, version: Version, text: &str) {
-        self.table().change(place, |_| {
-            Some(Known {
-                version,
-                text: (text.len() <= MAX_TEXT).then(|| Shown {
-                    text: text.to_owned(),
-                    first_line: 1,
-                    is_whole: true,
-                }),
-                is_edited: false,
-            })
+        let text = (text.len() <= MAX_TEXT).then(|| Shown {
+            text: text.to_owned(),
+            first_line: 1,
+            is_whole: true,
         });
+        self.table()
+            .change(place, |_| Some(Known::new(version, text)));
     }
 
     /// The session has changed a part of the file, which was the version `before`. If that is not
     /// the known one, somebody else has changed it too, and that is still to be told.
     pub(crate) fn edited(&self, place: RealPlace, before: &Version, after: Version) {
         self.table().change(place, |old| {
-            let old = old?;
-            if old.version != *before {
-                return Some(old);
+            let mut known = old?;
+            if known.ahead.len() < MAX_AHEAD {
+                known.ahead.push((before.clone(), after));
             }
-            Some(Known {
-                version: after,
-                is_edited: true,
-                ..old
-            })
+            known.catch_up();
+            Some(known)
         });
     }
 
@@ -150,12 +145,48 @@ impl Shown {
 }
 
 impl Known {
+    fn new(version: Version, text: Option<Shown>) -> Self {
+        Self {
+            version,
+            text,
+            is_edited: false,
+            ahead: Vec::new(),
+        }
+    }
+
+    /// Follows the session's own changes, as far as each was made upon the one before.
+    fn catch_up(&mut self) {
+        let next = |known: &Self| {
+            let mut ahead = known.ahead.iter();
+            ahead.position(|(before, _)| *before == known.version)
+        };
+        while let Some(index) = next(self) {
+            (_, self.version) = self.ahead.swap_remove(index);
+            self.is_edited = true;
+        }
+    }
+
     fn text_bytes(&self) -> usize {
         self.text.as_ref().map_or(0, |shown| shown.text.len())
     }
 }
 
 impl Table {
+    /// Returns whether all that a window shows is known already.
+    fn knows(&mut self, place: &RealPlace, window: &Window) -> bool {
+        let Some(entry) = self.files.get_mut(place) else {
+            return false;
+        };
+        let known = &entry.known;
+        let is_whole = known.text.as_ref().is_some_and(|shown| shown.is_whole);
+        if !is_whole || known.is_edited || known.version != window.version {
+            return false;
+        }
+        self.clock += 1;
+        entry.used = self.clock;
+        true
+    }
+
     fn change(&mut self, place: RealPlace, change: impl FnOnce(Option<Known>) -> Option<Known>) {
         let old = self.files.remove(&place).map(|entry| entry.known);
         self.text_bytes -= old.as_ref().map_or(0, Known::text_bytes);

@@ -72,7 +72,7 @@ impl<'t> Stake<'t> {
     }
 
     /// Returns this as a file to which the version of the call does not belong.
-    pub(crate) fn as_target(self) -> Self {
+    pub(crate) fn into_target(self) -> Self {
         Self {
             names_version: false,
             ..self
@@ -280,3 +280,6 @@ fn side(text: &str) -> WholeText<'_> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests;

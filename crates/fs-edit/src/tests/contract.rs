@@ -339,6 +339,22 @@ fn the_lowest_overlapping_pair_is_named() {
 }
 
 #[test]
+fn of_many_matches_the_first_lines_are_named_and_the_rest_is_counted() {
+    let says = |count: usize| {
+        let text = "a\n".repeat(count);
+        let error = plan(text.as_bytes(), &edits(&[("a", "b")])).unwrap_err();
+        error.to_string()
+    };
+    let twenty: Vec<_> = (1..=20).map(|line| line.to_string()).collect();
+    let twenty = twenty.join(", ");
+    let found =
+        |count| format!("edits[0]: found {count} occurrences of \"old\", expected 1; at lines ");
+    assert_eq!(says(3), found(3) + "1, 2, 3");
+    assert_eq!(says(20), found(20) + &twenty);
+    assert_eq!(says(25), found(25) + &twenty + " and 5 more");
+}
+
+#[test]
 fn every_failing_edit_is_named() {
     let error = plan(b"a a", &edits(&[("a", "b"), ("  ", "b"), (" ", "-")])).unwrap_err();
     assert_eq!((error.code(), error.edit()), ("count_mismatch", Some(0)));

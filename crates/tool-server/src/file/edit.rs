@@ -17,8 +17,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "edit_file",
     title: "Edit a file",
     about: "Change a file exactly: insert text at a position, replace a line, a range, or literal \
-            text. Lines and columns (in characters) count from 1; the end column is not included. \
-            All other bytes stay.",
+            text. Lines and columns (in characters) count from 1; end_column is not included.",
     params: &[
         PATH,
         Param::word(
@@ -28,25 +27,10 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
         )
         .required(),
         Param::text("text", "").required(),
-        Param::number(
-            "line",
-            1,
-            MAX_POSITION,
-            "First line; last line + 1 appends.",
-        ),
-        Param::number("column", 1, MAX_POSITION, "First column."),
-        Param::number(
-            "end_line",
-            0,
-            MAX_POSITION,
-            "Last line of a range; 0: line.",
-        ),
-        Param::number(
-            "end_column",
-            0,
-            MAX_POSITION,
-            "Column after the range; 0: end of line.",
-        ),
+        Param::number("line", 1, MAX_POSITION, "Last line + 1 appends."),
+        Param::number("column", 1, MAX_POSITION, ""),
+        Param::number("end_line", 0, MAX_POSITION, "0: line."),
+        Param::number("end_column", 0, MAX_POSITION, "0: end of line."),
         Param::text("old_text", "For replace_text."),
         Param::optional(
             "expected_count",
@@ -57,7 +41,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
             },
             "How often old_text must occur; -1: any.",
         ),
-        Param::flag_on("create_backup", "Keep the old file as NAME.bak."),
+        Param::flag_on("create_backup", "Keep NAME.bak."),
         ENCODING,
         EOL,
         IF_VERSION,
@@ -169,9 +153,18 @@ fn explain(error: &fs_core::Error, path: &str) -> ToolError {
         Some(rest) => format!("old_text is{rest}"),
         None => message,
     };
+    let details = error.problem().details().map(|details| {
+        // What is behind the first line are lines of the file.
+        let (words, lines) = details.split_at(details.find('\n').unwrap_or(details.len()));
+        let words = words
+            .replace("\"old\"", "old_text")
+            .replace("\"new\"", "text");
+        format!("; {words}{lines}")
+    });
+    let details = details.unwrap_or_default();
     let shown = ToolError::of(error)
         .without("edit")
-        .saying(format!("{message}: {}", one_line(path)))
+        .saying(format!("{message}: {}{details}", one_line(path)))
         .at(path);
     match shown.hint() {
         Some(hint) => {

@@ -25,23 +25,13 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "read_file_range",
     title: "Read lines of a file",
     about: "Read lines of a text file as `12: text`, after a header with path, encoding and number \
-            of lines. Lines over 2000 characters are cut and can be read on by column.",
+            of lines. Longer lines than 2000 characters are read on by column.",
     params: &[
         PATH,
         Param::number("start_line", 1, MAX_POSITION, "First line, from 1."),
-        Param::number(
-            "end_line",
-            0,
-            MAX_POSITION,
-            "Last line; 0: as far as max_lines goes.",
-        ),
-        Param::number(
-            "tail",
-            0,
-            MAX_LINES,
-            "The last N lines instead; goes before a range.",
-        ),
-        Param::number("max_lines", DEFAULT_LINES, MAX_LINES, "Lines at most."),
+        Param::number("end_line", 0, MAX_POSITION, "0: as far as max_lines goes."),
+        Param::number("tail", 0, MAX_LINES, "The last N lines instead."),
+        Param::number("max_lines", DEFAULT_LINES, MAX_LINES, ""),
         Param::count(
             "column",
             MAX_POSITION,

@@ -12,13 +12,13 @@ use crate::schema::{Args, Param};
 use crate::stale::saw;
 use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
-pub(super) const VERSION: Param = Param::flag("version", "Add the version, for if_version.");
+pub(super) const VERSION: Param = Param::flag("version", "For if_version.");
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "read_file",
     title: "Read a whole file",
-    about: "Read a whole text file as exact text; UTF-8, UTF-16 and legacy encodings such as GBK \
-            are found by themselves. For large files and logs use read_file_range.",
+    about: "Read a whole text file as exact text; its encoding (UTF-8, UTF-16, GBK and others) is \
+            detected. For large files and logs use read_file_range.",
     params: &[PATH, ENCODING, VERSION],
     effect: Effect::Reads,
     facts: FACTS,

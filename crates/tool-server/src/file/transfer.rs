@@ -16,8 +16,8 @@ use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 const PARAMS: &[Param] = &[
     Param::text("src_path", "").required(),
     Param::text("dst_path", "With the file's name.").required(),
-    Param::flag("overwrite", "Replace what is there."),
-    Param::text("if_version", "Refuse another version of the source."),
+    Param::flag("overwrite", ""),
+    Param::text("if_version", "Refuse another version."),
 ];
 
 const FACTS: &[(&str, &str)] = &[
@@ -78,7 +78,7 @@ fn run(
 ) -> Result<ToolOutput, ToolError> {
     let (from, to) = (args.take_text("src_path"), args.take_text("dst_path"));
     let source = Stake::new(toolbox, &from, way.links, args);
-    let target = Stake::new(toolbox, &to, way.links, args).as_target();
+    let target = Stake::new(toolbox, &to, way.links, args).into_target();
     let options = TransferOptions {
         overwrite: args.flag("overwrite"),
         if_version: if_version(args)?,

@@ -48,7 +48,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     title: "Read a file",
     about: "Read a text file or a window of its lines as exact text; a second block says how to go \
             on and what is not plain. At most 2000 lines and 64 KiB, with limit 50000 and 1 MiB. \
-            Lines over 2000 characters are cut and can be read on by column.",
+            Longer lines than 2000 characters are read on by column.",
     params: &[
         PATH,
         Param::count("offset", MAX_POSITION, "First line, from 1."),
@@ -60,7 +60,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
             "Start at this character of the first line.",
         ),
         ENCODING,
-        Param::flag("version", "Add the version, for if_version."),
+        Param::flag("version", "For if_version."),
     ],
     effect: Effect::Reads,
     facts: FACTS,

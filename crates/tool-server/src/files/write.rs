@@ -75,11 +75,19 @@ pub(crate) fn write(
     options: &mut WriteOptions,
     stake: &Stake<'_>,
 ) -> Result<Written, ToolError> {
-    if options.mode == WriteMode::Overwrite {
-        options.update.served = stake.served();
-    }
-    let written = stake.workspace().write(path, content, options);
-    let written = written.map_err(|error| stake.explain(error))?;
+    let written = loop {
+        if options.mode == WriteMode::Overwrite {
+            options.update.served = stake.served();
+        }
+        match stake.workspace().write(path, content, options) {
+            // Another call of this session was faster: that is no news to it.
+            Err(error)
+                if error.kind() == ErrorKind::Conflict
+                    && options.mode == WriteMode::Overwrite
+                    && options.update.served != stake.served() => {}
+            written => break written.map_err(|error| stake.explain(error))?,
+        }
+    };
     match options.mode {
         WriteMode::Overwrite | WriteMode::CreateNew => stake.wrote(&written.version, content),
         WriteMode::Append | WriteMode::InsertBefore { .. } => stake.added(&written, content),
