@@ -114,7 +114,7 @@ fn compare<F: FrontEnd>(op: &Op, engines: &Answer, server: &Answer) -> Result<()
         Op::Copy(_) | Op::Move(_) => facts(&["type", "size", "replaced", "parted_links"]),
         Op::Stat(_) => facts(&["type", "size"]),
         Op::CreateDir(_) => facts(&["created"]),
-        Op::Remove(_) => Ok(()),
+        Op::Remove(_) | Op::Undo(_) => Ok(()),
     }
 }
 
@@ -221,7 +221,7 @@ fn calls() -> impl Strategy<Value = Op> {
             _ => Op::List(List::of(if flag { "." } else { &path })),
         },
     );
-    let trees = (0..8, paths, queries, transfers, any::<bool>()).prop_map(
+    let trees = (0..10, paths, queries, transfers, any::<bool>()).prop_map(
         |(kind, path, query, transfer, flag)| match kind {
             0 => Op::Tree(Walk {
                 max_entries: if flag { 3 } else { 5000 },
@@ -245,7 +245,8 @@ fn calls() -> impl Strategy<Value = Op> {
                 exist_ok: flag,
                 ..NewDir::new(&path)
             }),
-            _ => Op::Remove(path),
+            7 => Op::Remove(path),
+            _ => Op::Undo(path),
         },
     );
     prop_oneof![files, trees]

@@ -132,13 +132,13 @@ fn an_undo_needs_the_file_that_the_change_left<F: FrontEnd>() {
     let front = F::start(&world.settings());
     for name in ["never", "../out/f", "d/none", "d"] {
         std::fs::create_dir_all(world.path("root/d")).unwrap();
-        let code = front.call(&Op::Undo(name.to_owned())).code();
+        let answer = front.call(&Op::Undo(name.to_owned()));
         let wanted = if name.starts_with("..") {
             "outside_sandbox"
         } else {
             "not_found"
         };
-        assert_eq!(code, wanted, "{name}");
+        assert_eq!(answer.code(), wanted, "{name}");
     }
     assert_eq!(front.write("f", "text").code(), "ok");
     std::fs::remove_file(world.path("root/f")).unwrap();

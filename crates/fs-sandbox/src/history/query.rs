@@ -38,10 +38,14 @@ impl Workspace {
     /// `not_found` when no history is kept, and those of the path.
     pub fn history(&self, path: &str, limit: usize) -> Result<Vec<HistoryEntry>> {
         let need = needed(Operation::Stat, OpenFlags::NONE);
-        let found = self.subject(path, need).and_then(|subject| {
-            let entries = subject.store.entries()?;
-            let of_file = |entry: &Entry| entry.record.concerns(&subject.path);
-            Ok(told(&entries, &subject.root, limit, of_file))
+        let found = self.subjects(path, need).and_then(|subjects| {
+            let mut all = Vec::new();
+            for subject in subjects {
+                let entries = subject.store.entries()?;
+                let of_file = |entry: &Entry| entry.record.concerns(&subject.path);
+                all.extend(told(&entries, &subject.root, limit, of_file));
+            }
+            Ok(newest(all, limit))
         });
         found.map_err(|error| error.at(path))
     }
@@ -72,9 +76,7 @@ impl Workspace {
             let names = |entry: &Entry| entry.record.names.iter().all(|name| is_seen(&name.path));
             all.extend(told(&store.entries()?, root, limit, names));
         }
-        all.sort_by(|a, b| b.time.cmp(&a.time).then(b.id.cmp(&a.id)));
-        all.truncate(limit);
-        Ok(all)
+        Ok(newest(all, limit))
     }
 
     /// Opens what a name had before or after an entry of its history; `None` for nothing, and for a
@@ -87,9 +89,14 @@ impl Workspace {
     /// `not_found` when there is no such entry or the bytes are not kept, and those of the path.
     pub fn open_history(&self, path: &str, id: u64, side: HistorySide) -> Result<Option<File>> {
         let need = needed(Operation::Open, OpenFlags::READ);
-        let opened = self.subject(path, need).and_then(|subject| {
-            let entries = subject.store.entries()?;
-            self.open_side(&subject, &entries, id, side)
+        let opened = self.subjects(path, need).and_then(|subjects| {
+            for subject in subjects {
+                let entries = subject.store.entries()?;
+                if subject.has(&entries, id) {
+                    return self.open_side(&subject, &entries, id, side);
+                }
+            }
+            Err(nothing("the history has no such change of this file"))
         });
         opened.map_err(|error| error.at(path))
     }
@@ -143,9 +150,9 @@ impl Workspace {
         Err(gone())
     }
 
-    /// Returns the file that a path names, which may be gone: as the link that it is where the
-    /// history knows that, else as what the link leads to.
-    pub(super) fn subject(&self, path: &str, need: Rights) -> Result<Subject> {
+    /// Returns the files that a path may mean, which may be gone: what has the name itself, and where
+    /// that is a link what it leads to.
+    pub(super) fn subjects(&self, path: &str, need: Rights) -> Result<Vec<Subject>> {
         let spelled = self.spelled(path, need);
         let found = match self.locate(path, need, Follow::No) {
             Ok(place) => (place.root, place.rel),
@@ -154,14 +161,12 @@ impl Workspace {
                 _ => return Err(error),
             },
         };
-        let subject = self.subject_at(found)?;
-        if subject.is_known()? {
-            return Ok(subject);
-        }
-        match self.locate(path, need, Follow::Last) {
-            Ok(place) => self.subject_at((place.root, place.rel)),
-            Err(_) => Ok(subject),
-        }
+        let mut subjects = vec![self.subject_at(found)?];
+        let followed = self.locate(path, need, Follow::Last).ok();
+        let followed = followed.and_then(|place| self.subject_at((place.root, place.rel)).ok());
+        let is_new = |it: &Subject| subjects.iter().all(|known| !known.is(it));
+        subjects.extend(followed.filter(is_new));
+        Ok(subjects)
     }
 
     fn subject_at(&self, (root, path): (Arc<Root>, RelPath)) -> Result<Subject> {
@@ -176,12 +181,22 @@ impl Workspace {
 }
 
 impl Subject {
-    fn is_known(&self) -> Result<bool> {
-        let entries = self.store.entries()?;
-        Ok(entries
-            .iter()
-            .any(|entry| entry.record.concerns(&self.path)))
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.root, &other.root) && self.path == other.path
     }
+
+    fn has(&self, entries: &[Entry], id: u64) -> bool {
+        let mut of_file = entries.iter().filter(|it| it.record.concerns(&self.path));
+        of_file.any(|entry| entry.id == id)
+    }
+}
+
+/// Returns the newest entries, the newest first, each once.
+fn newest(mut all: Vec<HistoryEntry>, limit: usize) -> Vec<HistoryEntry> {
+    all.sort_by(|a, b| b.time.cmp(&a.time).then(b.id.cmp(&a.id)));
+    all.dedup_by(|a, b| (a.id, &a.root) == (b.id, &b.root));
+    all.truncate(limit);
+    all
 }
 
 /// Returns what is told of a state; `None` for nothing.

@@ -7,9 +7,10 @@ use fs_core::{Cancel, ErrorKind, Problem, RelPath, Result, Version, unescape_nam
 use rustix::fs::Mode;
 
 use super::log::Entry;
+use super::nothing;
+use super::query::{self, Subject};
 use super::record::{FileState, NameChange, State};
 use super::store::Store;
-use super::{nothing, query};
 use crate::remove::RemoveOptions;
 use crate::replace::{self, OldFile, Restored, Target};
 use crate::resolve::{Follow, Missing, Place, Root};
@@ -94,9 +95,7 @@ impl Workspace {
 
     fn undo_all(&self, path: &str, options: &UndoOptions) -> Result<Undone> {
         let need = needed(Operation::Update, OpenFlags::NONE);
-        let subject = self.subject(path, need)?;
-        let all = subject.store.entries()?;
-        let ids = steps(&all, &subject.path, options.entry)?;
+        let (subject, all, ids) = newest_steps(self.subjects(path, need)?, options.entry)?;
         check_chain(&all, &ids)?;
         self.check_version(path, options)?;
         let mut undone = Undone {
@@ -356,6 +355,35 @@ fn state_at(place: &Place) -> Result<State> {
         // What is no regular file, or cannot be read, is known by its inode.
         _ => Ok(seen),
     }
+}
+
+/// Returns which of several files is meant, with all entries and those that are to be taken back: the
+/// file that was changed last.
+fn newest_steps(
+    subjects: Vec<Subject>,
+    to: Option<u64>,
+) -> Result<(Subject, Vec<Entry>, Vec<u64>)> {
+    let mut found = None;
+    let mut failure = None;
+    let mut newest = 0;
+    for subject in subjects {
+        let entries = subject.store.entries()?;
+        match steps(&entries, &subject.path, to) {
+            Ok(ids) => {
+                let changed = |id: &u64| entries.iter().find(|entry| entry.id == *id);
+                let at = ids
+                    .first()
+                    .and_then(changed)
+                    .map_or(0, |entry| entry.record.at);
+                if found.is_none() || at > newest {
+                    newest = at;
+                    found = Some((subject, entries, ids));
+                }
+            }
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    found.ok_or_else(|| failure.unwrap_or_else(|| nothing("no file is named")))
 }
 
 /// Returns which entries are to be taken back, newest first.
