@@ -88,6 +88,8 @@ fn tools_list() {
     files_write(path, content, mode, line, encoding, if_version, create_backup) {"readOnlyHint":false,"destructiveHint":true,"openWorldHint":false}
     files_edit(path, edits, encoding, eol, if_version, dry_run, diff, on_hard_link, create_backup) {"readOnlyHint":false,"destructiveHint":true,"openWorldHint":false}
     files_ls(path, limit, after) {"readOnlyHint":true,"openWorldHint":false}
+    undo_edit(path, entry, if_version, diff) {"readOnlyHint":false,"destructiveHint":true,"openWorldHint":false}
+    edit_history(path, limit) {"readOnlyHint":true,"openWorldHint":false}
     "#);
 }
 

@@ -347,6 +347,13 @@ fn the_set_files_holds_the_four_tools() {
         .collect();
     assert_eq!(
         names,
-        ["files_read", "files_write", "files_edit", "files_ls"]
+        [
+            "files_read",
+            "files_write",
+            "files_edit",
+            "files_ls",
+            "undo_edit",
+            "edit_history"
+        ]
     );
 }

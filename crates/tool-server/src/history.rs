@@ -31,8 +31,7 @@ const DIFFED: u64 = 1024 * 1024;
 pub(crate) static UNDO: ToolSpec = ToolSpec {
     name: "undo_edit",
     title: "Undo a change",
-    about: "Take back the last change of a file by these tools, a delete or move too; refused when \
-            it has changed since.",
+    about: "Take back the last change these tools made to a file, a delete too.",
     params: &[
         PATH,
         Param::optional(
@@ -42,7 +41,7 @@ pub(crate) static UNDO: ToolSpec = ToolSpec {
                 min: 1,
                 max: MAX_POSITION,
             },
-            "Back to before this entry of edit_history.",
+            "Back to before this one.",
         ),
         IF_VERSION,
         DIFF,
@@ -64,10 +63,10 @@ pub(crate) static UNDO: ToolSpec = ToolSpec {
 pub(crate) static LIST: ToolSpec = ToolSpec {
     name: "edit_history",
     title: "List changes",
-    about: "List changes made by these tools, newest first.",
+    about: "List changes for undo_edit.",
     params: &[
-        Param::text("path", "One file only."),
-        Param::number("limit", LIMIT.0, LIMIT.1, ""),
+        Param::text("path", ""),
+        Param::count("limit", LIMIT.1, "Else 20."),
     ],
     effect: Effect::Reads,
     facts: &[("entries", "array")],
@@ -93,7 +92,7 @@ pub fn line(entry: &HistoryEntry, path: Option<&str>, workspace: &Workspace) -> 
     };
     // Writing to a string cannot fail.
     _ = match entry.names.as_slice() {
-        [from, to] => write!(line, "{} -> {}: {}", shown(from), shown(to), became(to)),
+        [from, to] => write!(line, "{} -> {}: {}", shown(from), shown(to), moved(to)),
         [name] => write!(line, "{}: {}", shown(name), became(name)),
         _ => Ok(()),
     };
@@ -229,16 +228,28 @@ fn shown_path(entry: &HistoryEntry, name: &HistoryName, workspace: &Workspace) -
     }
 }
 
+fn size(file: &HistoryFile) -> String {
+    if file.is_link {
+        "a link".to_owned()
+    } else {
+        counted(file.size, "byte")
+    }
+}
+
 fn became(name: &HistoryName) -> String {
-    let size = |file: &HistoryFile| match file.is_link {
-        true => "a link".to_owned(),
-        false => format!("{} bytes", file.size),
-    };
     match (&name.before, &name.after) {
         (None, Some(after)) => format!("new, {}", size(after)),
         (Some(before), None) => format!("removed, {}", size(before)),
         (Some(before), Some(after)) => format!("{}, now {}", size(before), size(after)),
         (None, None) => "nothing".to_owned(),
+    }
+}
+
+fn moved(to: &HistoryName) -> String {
+    let moved = to.after.as_ref().map_or_else(|| "moved".to_owned(), size);
+    match &to.before {
+        Some(replaced) => format!("{moved}, in place of {}", size(replaced)),
+        None => moved,
     }
 }
 

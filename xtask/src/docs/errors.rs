@@ -21,6 +21,9 @@ A cancelled call gets no reply.
 |---|---|---|---|
 ";
 
+/// Problems that share the code of another one.
+const TWINS: [(&str, &str); 1] = [("NothingToUndo", "NotFound")];
+
 /// A kind of problem with all that the source says of it.
 #[derive(Debug, Default)]
 struct Kind {
@@ -61,7 +64,7 @@ fn kinds(source: &str) -> Result<Vec<Kind>> {
     let hints = arms(body("hint")?.stream());
     let fields = arms(body("fields")?.stream());
     let problems = body_of(tokens.clone(), "enum", "Problem").context("no enum Problem")?;
-    let texts = variants(problems.stream());
+    let mut texts = variants(problems.stream());
     let of = |arms: &[(String, Arm)], variant: &str| -> Vec<Arm> {
         let own = arms.iter().filter(|(name, _)| name == variant);
         own.map(|(_, arm)| arm.clone()).collect()
@@ -84,7 +87,15 @@ fn kinds(source: &str) -> Result<Vec<Kind>> {
             variant: variant.clone(),
         })
     };
-    let kinds: Vec<Kind> = codes.iter().map(kind).collect::<Result<_>>()?;
+    let mut kinds: Vec<Kind> = codes.iter().map(kind).collect::<Result<_>>()?;
+    for (variant, of_kind) in TWINS {
+        let kind = kinds.iter_mut().find(|kind| kind.variant == of_kind);
+        if let (Some(text), Some(kind)) = (texts.remove(variant), kind) {
+            kind.when = format!("{} {text}", kind.when);
+            let words = of(&hints, variant).into_iter().flat_map(|arm| arm.texts);
+            kind.hints.extend(words);
+        }
+    }
     let without = texts
         .keys()
         .find(|name| !kinds.iter().any(|kind| kind.variant == **name));

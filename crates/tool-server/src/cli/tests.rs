@@ -83,5 +83,5 @@ fn the_overview_names_every_parameter() {
             );
         }
     }
-    assert!(text.contains("11 tools in set standard"), "{text}");
+    assert!(text.contains("13 tools in set standard"), "{text}");
 }

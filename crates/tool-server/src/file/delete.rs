@@ -14,7 +14,7 @@ use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "delete_file",
     title: "Delete a file",
-    about: "Delete a file, or a link itself; directories are refused.",
+    about: "Delete a file, or a link itself; no directory.",
     params: &[PATH, IF_VERSION],
     effect: Effect::Deletes,
     facts: &[("warnings", "array")],

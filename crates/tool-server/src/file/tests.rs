@@ -37,10 +37,11 @@ fn each_set_has_its_tools() {
         "make_dir",
         "delete_file",
     ];
-    check_set(ToolSet::Files, &files);
-    check_set(ToolSet::File, &[&twins[..], &own].concat());
-    check_set(ToolSet::Standard, &[&files[..], &own].concat());
-    check_set(ToolSet::All, &[&files[..], &twins, &own].concat());
+    let every = ["undo_edit", "edit_history"];
+    check_set(ToolSet::Files, &[&files[..], &every].concat());
+    check_set(ToolSet::File, &[&twins[..], &own, &every].concat());
+    check_set(ToolSet::Standard, &[&files[..], &own, &every].concat());
+    check_set(ToolSet::All, &[&files[..], &twins, &own, &every].concat());
 }
 
 #[test]
@@ -56,12 +57,13 @@ fn what_only_reads_or_adds_is_told_from_what_destroys() {
         "tree_dir",
         "stat_file",
         "search_files",
+        "edit_history",
     ];
     assert_eq!(of(Effect::Reads), reads);
     assert_eq!(of(Effect::Adds), ["append_file", "make_dir"]);
     assert_eq!(
         of(Effect::Changes),
-        ["write_file", "edit_file", "copy_file"]
+        ["write_file", "edit_file", "copy_file", "undo_edit"]
     );
     assert_eq!(of(Effect::Deletes), ["move_file", "delete_file"]);
 }

@@ -68,7 +68,7 @@ fn a_session_from_greeting_to_end() {
     {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"tool-server","title":"Postern tool-server","version":"0.1.0"},"instructions":"Files below these roots can be reached, and nothing else:\n- workspace: ROOT (read, edit, delete)\nA relative path starts at the first root; absolute paths below a root work too. Lines and columns count from 1. Text is exact, without line numbers; what is not plain stands in a second block."}}
     {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"one\n"},{"type":"text","text":"[Showing lines 1-1 of 2. Use offset=2 to continue.]"}],"isError":false,"_meta":{"postern/facts":{"first_line":1,"returned_lines":1,"total_lines":2,"eof":false,"encoding_by":"utf8","lossy":false,"truncated":false,"next":{"line":2,"column":1},"version":"04d2649eb72531af4fa85b201f661081-8","size":8,"encoding":"utf-8","bom":false,"eol":"lf"}}}}
     {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"not_found: file not found: b.txt\nlist the directory to see what is there"}],"structuredContent":{"code":"not_found","message":"file not found: b.txt","path":"b.txt","hint":"list the directory to see what is there"},"isError":true}}
-    {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"unknown tool; there are files_read, files_write, files_edit, files_ls, tree_dir, stat_file, search_files, copy_file, move_file, make_dir, delete_file"}}
+    {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"unknown tool; there are files_read, files_write, files_edit, files_ls, tree_dir, stat_file, search_files, copy_file, move_file, make_dir, delete_file, undo_edit, edit_history"}}
     {"jsonrpc":"2.0","id":4,"result":{"content":[{"type":"text","text":"a.txt  (8 B)"}],"isError":false,"_meta":{"postern/facts":{"returned":1,"total":1,"truncated":false}}}}
     "#);
 }
@@ -134,6 +134,7 @@ fn annotations_tell_what_a_tool_may_do() {
         "tree_dir",
         "stat_file",
         "search_files",
+        "edit_history",
     ];
     assert_eq!(told("readOnlyHint"), reads);
     let destroys = [
@@ -142,6 +143,7 @@ fn annotations_tell_what_a_tool_may_do() {
         "copy_file",
         "move_file",
         "delete_file",
+        "undo_edit",
     ];
     assert_eq!(told("destructiveHint"), destroys);
     assert_eq!(told("openWorldHint"), <[&str; 0]>::default());

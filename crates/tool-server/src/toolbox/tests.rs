@@ -38,6 +38,7 @@ fn a_tool_that_is_taken_away_is_denied_and_not_listed() {
         "tree_dir",
         "stat_file",
         "search_files",
+        "edit_history",
     ];
     assert_eq!(names, readers);
     check_call(
@@ -74,7 +75,8 @@ fn a_tool_that_is_taken_away_is_denied_and_not_listed() {
 #[test]
 fn an_unknown_tool_is_told_which_there_are() {
     let tools = "files_read, files_write, files_edit, files_ls, tree_dir, stat_file, \
-                 search_files, copy_file, move_file, make_dir, delete_file";
+                 search_files, copy_file, move_file, make_dir, delete_file, undo_edit, \
+                 edit_history";
     let expected = format!("unknown tool; there are {tools}");
     check_call(Settings::default(), "files_raed", &expected);
 }
