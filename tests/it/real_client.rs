@@ -137,6 +137,8 @@ impl Place {
             clients_folder().join("tap.py"),
             self.0.path().join("wire.log"),
             tool_server().to_owned(),
+            "--state".into(),
+            self.0.path().join("state"),
             "--root".into(),
             self.0.path().join("root"),
         ]

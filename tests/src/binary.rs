@@ -26,6 +26,12 @@ pub fn tool_server() -> &'static Path {
     })
 }
 
+/// Returns the directory in which the processes under test keep their state: their roots are all
+/// different ones, so it can be the same for all.
+pub fn state() -> PathBuf {
+    profile_dir().join("state-of-tests")
+}
+
 /// Whether every user can come to the file: a checkout may lie in a private home.
 fn is_reachable(path: &Path) -> bool {
     let open = |dir: &Path| dir.metadata().is_ok_and(|meta| meta.mode() & 0o001 != 0);

@@ -10,8 +10,9 @@ use fs_core::{
 };
 use fs_edit::{EditOptions, Edited, Request};
 use fs_sandbox::{
-    Backup, Breaks, Change, CreateDirOptions, HardLinks, Metadata, Rights, TransferOptions,
-    Transferred, UpdateOptions, Workspace, WriteMode, WriteOptions, Written,
+    Backup, Breaks, Change, CreateDirOptions, HardLinks, HistoryLimits, Metadata, Rights,
+    TransferOptions, Transferred, UndoOptions, UpdateOptions, Workspace, WriteMode, WriteOptions,
+    Written,
 };
 use serde_json::{Map, Value, json};
 
@@ -58,6 +59,10 @@ impl FrontEnd for Engines {
             Op::Stat(path) => self.workspace.symlink_metadata(path).map(stat_done),
             Op::CreateDir(dir) => self.create_dir(dir),
             Op::Remove(path) => self.workspace.remove_file(path).map(|()| Done::default()),
+            Op::Undo(path) => {
+                let undone = self.workspace.undo(path, &UndoOptions::default());
+                undone.map(|_| Done::default())
+            }
         })
     }
 }
@@ -198,7 +203,12 @@ impl Engines {
 type Go = fn(&Workspace, &str, &str, &TransferOptions) -> Result<Transferred>;
 
 fn workspace(settings: &Settings) -> Workspace {
-    let mut builder = Workspace::builder().outside(rights(&settings.outside));
+    let mut builder = Workspace::builder()
+        .outside(rights(&settings.outside))
+        .history(
+            &crate::binary::state().join("postern"),
+            HistoryLimits::default(),
+        );
     for root in &settings.roots {
         builder = builder.root(&root.name, &root.path, rights(&root.rights));
     }

@@ -108,6 +108,8 @@ pub enum Op {
     CreateDir(NewDir),
     /// Remove a file or a link.
     Remove(String),
+    /// Take back the newest change of a file.
+    Undo(String),
 }
 
 /// A read.
@@ -361,7 +363,8 @@ impl Op {
             | Self::Search(Search { path, .. })
             | Self::CreateDir(NewDir { path, .. })
             | Self::Stat(path)
-            | Self::Remove(path) => vec![path],
+            | Self::Remove(path)
+            | Self::Undo(path) => vec![path],
             Self::Copy(Transfer { from, to, .. }) | Self::Move(Transfer { from, to, .. }) => {
                 vec![from, to]
             }

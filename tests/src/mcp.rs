@@ -98,6 +98,7 @@ impl Mcp {
             Op::Stat(path) => self.tool("stat_file", &on(path).into()),
             Op::CreateDir(dir) => self.tool("make_dir", &dir_arguments(dir)),
             Op::Remove(path) => self.tool("delete_file", &on(path).into()),
+            Op::Undo(path) => self.tool("undo_edit", &on(path).into()),
             other => panic!("each family has words of its own for {other:?}"),
         }
     }
@@ -115,16 +116,21 @@ impl Mcp {
     }
 }
 
-/// Returns the command without arguments and with an empty environment.
+/// Returns the command without arguments and with an environment that says nothing but where state is
+/// kept.
 pub fn command() -> Command {
     let mut command = Command::new(binary::tool_server());
     command.env_clear();
+    command.env("XDG_STATE_HOME", binary::state());
     command
 }
 
 /// Returns the command line for these settings.
 pub fn arguments(settings: &Settings) -> Vec<String> {
-    let mut all = vec!["--tools".to_owned(), "all".to_owned()];
+    // Files change behind the server's back here, and what a session remembers of them is this front
+    // end's own.
+    let all = ["--tools", "all", "--stale", "allow"];
+    let mut all: Vec<String> = all.map(str::to_owned).into();
     let mut flag = |name: &str, value: String| all.extend([name.to_owned(), value]);
     for root in &settings.roots {
         flag(

@@ -232,13 +232,31 @@ impl Encoding {
 }
 
 /// Strict decoding of a text that comes in runs of bytes.
-pub(crate) struct Stream {
+///
+/// ```
+/// use fs_core::{DecodeStream, Encoding};
+///
+/// let (mut stream, mut text) = (DecodeStream::new(Encoding::GBK), String::new());
+/// for run in [&b"\xD6"[..], b"\xD0\xCE", b"\xC4"] {
+///     stream.push(run, &mut text).expect("it is GBK");
+/// }
+/// stream.finish(&mut text).expect("it is whole");
+/// assert_eq!(text, "中文");
+/// ```
+pub struct Stream {
     decoder: Decoder,
     read: u64,
 }
 
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DecodeStream(after {} bytes)", self.read)
+    }
+}
+
 impl Stream {
-    pub(crate) fn new(encoding: Encoding) -> Self {
+    /// Returns the stream at the start of a text, after its byte order mark.
+    pub fn new(encoding: Encoding) -> Self {
         Self {
             decoder: encoding.decoder(),
             read: 0,
@@ -247,12 +265,18 @@ impl Stream {
 
     /// Decodes the next bytes onto `text`; the error is the offset, from the stream's start, of the
     /// first sequence that does not fit.
-    pub(crate) fn push(&mut self, bytes: &[u8], text: &mut String) -> Result<(), u64> {
+    ///
+    /// # Errors
+    /// That offset.
+    pub fn push(&mut self, bytes: &[u8], text: &mut String) -> Result<(), u64> {
         self.run(bytes, text, End::Open)
     }
 
     /// Ends the text: a sequence that is not complete does not fit.
-    pub(crate) fn finish(&mut self, text: &mut String) -> Result<(), u64> {
+    ///
+    /// # Errors
+    /// The offset of that.
+    pub fn finish(&mut self, text: &mut String) -> Result<(), u64> {
         self.run(&[], text, End::Last)
     }
 

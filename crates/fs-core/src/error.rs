@@ -178,10 +178,7 @@ mod tests {
 
     #[test]
     fn the_message_names_the_edit_and_the_callers_path() {
-        let error = Error::from(Problem::NoMatch {
-            explanation: None,
-            lines: Vec::new(),
-        });
+        let error = Error::from(Problem::no_match());
         check(
             &error.in_edit(1).at("a.txt"),
             "no_match",

@@ -81,6 +81,7 @@ compile_error!("fs-core reads directories by getdents: only Linux is supported s
 
 mod cancel;
 mod chars;
+mod content;
 mod definition;
 mod encoding;
 mod error;
@@ -105,8 +106,9 @@ mod walk;
 mod window;
 
 pub use cancel::Cancel;
+pub use content::Content;
 pub use definition::{Definition, DefinitionKind, definitions, may_define};
-pub use encoding::{Encoding, TextChar};
+pub use encoding::{Encoding, Stream as DecodeStream, TextChar};
 pub use error::{Error, Field, Result, one_line};
 pub use file_bytes::FileBytes;
 pub use format::{Detected, EncodingBy, Eol, Fallback, Shape, TextFormat, detect};

@@ -1,8 +1,12 @@
 //! What can go wrong, as data: codes, fields and the next step.
 
+mod system;
+
 use std::io;
 
 use crate::error::Field;
+
+use system::{describe, is_full};
 
 /// What went wrong, with the numbers and texts that a caller can act on.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +56,12 @@ pub enum Problem {
     /// Nothing has this name.
     #[error("file not found")]
     NotFound,
+    /// The history holds nothing that could be undone.
+    #[error("nothing to undo: {reason}")]
+    NothingToUndo {
+        /// Why not.
+        reason: &'static str,
+    },
     /// Something has this name already.
     #[error("file already exists")]
     AlreadyExists,
@@ -83,6 +93,12 @@ pub enum Problem {
         explanation: Option<String>,
         /// The lines of the nearest text, counted from 1, first and last; empty when none is near.
         lines: Vec<u64>,
+        /// What explains it, by name: `line_breaks`, `already_applied`, `in_another_edit`, `blanks`,
+        /// `look_alikes`, `composition`, `escapes`, `line_numbers`, `case`, `several`, `nearest` or
+        /// `empty_file`.
+        probe: Option<&'static str>,
+        /// Some of these lines as they stand in the file, without the last one's break.
+        exact: Option<String>,
     },
     /// The text to replace occurs another number of times than expected.
     #[error("found {found} occurrences of \"old\", expected {expected}")]
@@ -273,7 +289,7 @@ impl Problem {
             Self::OutsideSandbox => ErrorKind::OutsideSandbox,
             Self::DeniedByPolicy { .. } => ErrorKind::DeniedByPolicy,
             Self::PermissionDenied => ErrorKind::PermissionDenied,
-            Self::NotFound => ErrorKind::NotFound,
+            Self::NotFound | Self::NothingToUndo { .. } => ErrorKind::NotFound,
             Self::AlreadyExists => ErrorKind::AlreadyExists,
             Self::IsADirectory => ErrorKind::IsADirectory,
             Self::NotADirectory => ErrorKind::NotADirectory,
@@ -298,10 +314,27 @@ impl Problem {
         }
     }
 
+    /// Returns a `no_match` that explains nothing.
+    pub fn no_match() -> Self {
+        Self::NoMatch {
+            explanation: None,
+            lines: Vec::new(),
+            probe: None,
+            exact: None,
+        }
+    }
+
     /// Returns the next step in words, where there is one that is not plain from the message.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
             Self::EmptyOld => "name the text to replace; to add text use an insert or a write",
+            Self::NoMatch {
+                probe: Some("already_applied"),
+                ..
+            } => "if the edit was made before, nothing is left to do",
+            Self::NoMatch { exact: Some(_), .. } => {
+                "copy the text as the file has it, with its blanks and line breaks"
+            }
             Self::NoMatch { .. } => {
                 "read the file again and copy the text exactly, with its blanks and line breaks"
             }
@@ -339,6 +372,7 @@ impl Problem {
             Self::Io { retry: true, .. } => "try again",
             Self::OutsideSandbox => "use a path below one of the roots",
             Self::NotFound => "list the directory to see what is there",
+            Self::NothingToUndo { .. } => "list what can be undone by `edit_history`",
             Self::NotADirectory => "list the directory above it to see what is there",
             Self::NotAFile => "name a regular file: others are not opened",
             Self::PermissionDenied => "have its mode or owner changed, or use another file",
@@ -354,10 +388,8 @@ impl Problem {
     pub fn details(&self) -> Option<String> {
         match self {
             Self::NoMatch { explanation, .. } => explanation.clone(),
-            Self::CountMismatch { lines, .. } | Self::OverlappingMatches { lines, .. } => {
-                let lines: Vec<_> = lines.iter().map(u64::to_string).collect();
-                (!lines.is_empty()).then(|| format!("at lines {}", lines.join(", ")))
-            }
+            Self::CountMismatch { found, lines, .. }
+            | Self::OverlappingMatches { found, lines } => places(*found, lines),
             _ => None,
         }
     }
@@ -375,9 +407,27 @@ impl Problem {
                 ("last", Number(*last)),
             ],
             Self::HardLink { links } => vec![("links", Number(*links))],
-            Self::NoMatch { lines, .. } if !lines.is_empty() => {
-                vec![("lines", Numbers(lines.clone()))]
-            }
+            Self::NoMatch {
+                lines,
+                probe: Some(probe),
+                exact: Some(exact),
+                ..
+            } => vec![
+                ("lines", Numbers(lines.clone())),
+                ("probe", Text((*probe).to_owned())),
+                ("exact", Text(exact.clone())),
+            ],
+            Self::NoMatch {
+                lines,
+                probe: Some(probe),
+                ..
+            } if !lines.is_empty() => vec![
+                ("lines", Numbers(lines.clone())),
+                ("probe", Text((*probe).to_owned())),
+            ],
+            Self::NoMatch {
+                probe: Some(probe), ..
+            } => vec![("probe", Text((*probe).to_owned()))],
             Self::CountMismatch {
                 found,
                 expected,
@@ -421,65 +471,14 @@ impl Problem {
     }
 }
 
-/// Maps what the operating system says to the problem that it means; the rest is [`Problem::Io`].
-///
-/// An operation that knows better (a write that finds the disk full, a resolver that sees a link)
-/// raises its own problem before this mapping is asked.
-impl From<io::Error> for Problem {
-    fn from(source: io::Error) -> Self {
-        use io::ErrorKind as Kind;
-        match source.kind() {
-            Kind::NotFound => Self::NotFound,
-            Kind::AlreadyExists | Kind::DirectoryNotEmpty => Self::AlreadyExists,
-            Kind::IsADirectory => Self::IsADirectory,
-            Kind::NotADirectory => Self::NotADirectory,
-            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => Self::PermissionDenied,
-            Kind::InvalidFilename => Self::InvalidPath {
-                reason: "a name is too long",
-            },
-            Kind::ResourceBusy => Self::NotReplaceable {
-                reason: "it is in use as a mount point",
-            },
-            _ if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-                Self::InvalidPath {
-                    reason: "too many links",
-                }
-            }
-            _ => Self::Io {
-                retry: is_transient(&source),
-                source,
-            },
-        }
-    }
-}
-
-/// Returns whether the disk, or the user's share of it, is full.
-fn is_full(source: &io::Error) -> bool {
-    use io::ErrorKind::{QuotaExceeded, StorageFull};
-    matches!(source.kind(), StorageFull | QuotaExceeded)
-}
-
-fn is_transient(source: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let transient = [
-        Errno::INTR,
-        Errno::AGAIN,
-        Errno::TIMEDOUT,
-        Errno::STALE,
-        Errno::NOSPC,
-        Errno::DQUOT,
-        Errno::MFILE,
-        Errno::NFILE,
-    ];
-    transient
-        .iter()
-        .any(|errno| Some(errno.raw_os_error()) == source.raw_os_error())
-}
-
-/// Describes an I/O error in words that hold no path.
-fn describe(source: &io::Error) -> String {
-    match source.raw_os_error() {
-        Some(_) => source.to_string(),
-        None => source.kind().to_string(),
+/// Returns where matches stand, in words: the lines that are known, and how many more there are.
+fn places(found: u64, lines: &[u64]) -> Option<String> {
+    let more = found.saturating_sub(lines.len() as u64);
+    let known: Vec<_> = lines.iter().map(u64::to_string).collect();
+    let known = known.join(", ");
+    match (lines.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(format!("at lines {known}")),
+        (false, more) => Some(format!("at lines {known} and {more} more")),
     }
 }

@@ -151,7 +151,7 @@ impl Breaks {
     }
 
     /// Returns the break whose LF has its byte 0x0A at `byte`.
-    fn line_feed(self, text: &[u8], byte: usize) -> Option<LineBreak> {
+    pub(crate) fn line_feed(self, text: &[u8], byte: usize) -> Option<LineBreak> {
         let width = self.unit_bytes();
         let start = match self {
             Self::Bytes | Self::Utf16Le => byte,

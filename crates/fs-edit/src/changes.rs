@@ -3,10 +3,11 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use fs_core::{Patch, Piece};
+use fs_core::{Patch, Piece, Result};
 
+use crate::body::Body;
 use crate::breaks::Breaks;
-use crate::plan::kept;
+use crate::side::{LONG_BYTES, MOST_BYTES, Side};
 
 /// A run of whole lines and the lines that take its place: neither begins or ends with a line that
 /// both have.
@@ -15,103 +16,134 @@ pub(crate) struct Block<'a> {
     breaks: Breaks,
     /// The old lines, as offsets of the text.
     pub(crate) old: Range<usize>,
-    /// The bytes of the old lines.
-    pub(crate) old_bytes: &'a [u8],
-    /// The bytes of the new lines.
-    pub(crate) new_bytes: Vec<u8>,
+    /// The old lines.
+    pub(crate) old_side: Side<'a>,
+    /// The new lines.
+    pub(crate) new_side: Side<'a>,
 }
 
 /// One change of a patch, as offsets of the text.
-struct Change<'a> {
+struct Change<'p> {
     old: Range<usize>,
-    new: Vec<&'a [u8]>,
+    new: Vec<&'p [u8]>,
 }
 
 impl Block<'_> {
     /// Returns how many new lines there are, plus the old ones that go without substitute.
     pub(crate) fn lines_changed(&self) -> u64 {
-        let old = self.breaks.count_lines(self.old_bytes);
-        old.max(self.breaks.count_lines(&self.new_bytes))
+        let old = self.old_side.lines(self.breaks);
+        old.max(self.new_side.lines(self.breaks))
     }
 }
 
-/// Returns the blocks that `patch` changes in `source`, whose text begins at `text_start`,
-/// ascending. Work and memory are bound by the changed lines and the way to their edges.
-pub(crate) fn blocks<'a>(
-    source: &'a [u8],
-    patch: &'a Patch,
-    breaks: Breaks,
+/// Returns the blocks that `patch` changes in a text, which begins at `text_start` of its file,
+/// ascending. Work is bound by the changed lines and the way to their edges, memory by the changed
+/// lines too and, where the text is not in memory, by some MiB and the new bytes.
+pub(crate) fn blocks<'t, 'a>(
+    body: &'t Body<'a>,
+    patch: &'t Patch,
     text_start: usize,
-) -> impl Iterator<Item = Block<'a>> {
-    let text = source.get(text_start..).unwrap_or_default();
-    let mut changes = changes(source, patch, text_start).peekable();
-    std::iter::from_fn(move || next_block(text, breaks, &mut changes))
+) -> impl Iterator<Item = Result<Block<'a>>> {
+    let mut changes = changes(body.in_file(&(0..body.len())).end, patch, text_start).peekable();
+    std::iter::from_fn(move || next_block(body, &mut changes).transpose())
 }
 
-fn next_block<'a>(
-    text: &'a [u8],
-    breaks: Breaks,
-    changes: &mut Peekable<impl Iterator<Item = Change<'a>>>,
-) -> Option<Block<'a>> {
-    let first = changes.next()?;
-    let start = breaks.line_start(text, first.old.start);
-    let mut end = breaks.line_end(text, first.old.end);
-    let mut new = Vec::new();
-    let mut copied = start;
-    let mut append = |change: Change<'a>| {
-        new.push(slice(text, copied..change.old.start));
-        new.extend(change.new);
-        copied = change.old.end;
+fn next_block<'p, 'a>(
+    body: &Body<'a>,
+    changes: &mut Peekable<impl Iterator<Item = Change<'p>>>,
+) -> Result<Option<Block<'a>>> {
+    let Some(first) = changes.next() else {
+        return Ok(None);
     };
-    append(first);
-    // A last line without a break is not over at its end.
-    let touches =
-        |at: usize, end: usize| at < end || (at == end && breaks.line_start(text, end) != end);
-    while let Some(change) = changes.next_if(|change| touches(change.old.start, end)) {
+    let start = body.line_start(first.old.start)?;
+    let mut end = body.line_end(first.old.end)?;
+    let mut gathered = vec![first];
+    while let Some(next) = changes.peek() {
+        // A last line without a break is not over at its end.
+        let at = next.old.start;
+        let touches = at < end || (at == end && body.line_start(end)? != end);
+        let Some(change) = changes.next_if(|_| touches) else {
+            break;
+        };
         if change.old.end >= end {
-            end = breaks.line_end(text, change.old.end);
+            end = body.line_end(change.old.end)?;
         }
-        append(change);
+        gathered.push(change);
     }
-    new.push(slice(text, copied..end));
-    Some(tight(text, breaks, start..end, &new.concat()))
+    tight(body, start..end, &gathered).map(Some)
+}
+
+/// Returns the lines in `range` and what the changes make of them.
+fn sides<'a>(
+    body: &Body<'a>,
+    range: &Range<usize>,
+    changes: &[Change<'_>],
+) -> Result<(Side<'a>, Side<'a>)> {
+    let new_len = |change: &Change<'_>| change.new.iter().map(|bytes| bytes.len()).sum::<usize>();
+    let added: usize = changes.iter().map(new_len).sum();
+    let is_short = body.whole().is_some() || range.len() <= MOST_BYTES;
+    let (mut old, mut new) = (Side::default(), Side::default());
+    // Lines that both sides have can be no more than the new bytes hold.
+    let long = LONG_BYTES.max(added.saturating_mul(2).saturating_add(LONG_BYTES));
+    let mut at = range.start;
+    let keep = |kept: Range<usize>, old: &mut Side<'a>, new: &mut Side<'a>| {
+        if is_short {
+            new.bytes.to_mut().extend_from_slice(&body.slice(kept)?);
+            return Ok(());
+        }
+        old.push_text(body, kept.clone(), LONG_BYTES)?;
+        new.push_text(body, kept, LONG_BYTES)
+    };
+    for change in changes {
+        keep(at..change.old.start, &mut old, &mut new)?;
+        if !is_short {
+            old.push_text(body, change.old.clone(), long)?;
+        }
+        for bytes in &change.new {
+            new.push_new(bytes, body.breaks());
+        }
+        at = change.old.end;
+    }
+    keep(at..range.end, &mut old, &mut new)?;
+    if is_short {
+        old = Side::from(body.slice(range.clone())?);
+    }
+    Ok((old, new))
 }
 
 /// Returns the block without the lines with which both sides begin or end.
-fn tight<'a>(text: &'a [u8], breaks: Breaks, old: Range<usize>, new: &[u8]) -> Block<'a> {
-    let old_bytes = slice(text, old.clone());
-    let head = equal_lines_ahead(breaks, old_bytes, new);
-    let old_rest = slice(old_bytes, head..old_bytes.len());
-    let new_rest = slice(new, head..new.len());
-    let tail = equal_lines_behind(breaks, old_rest, new_rest);
-    let new_range = head..new.len() - tail;
-    let old = old.start + head..old.end - tail;
-    Block {
+fn tight<'a>(body: &Body<'a>, range: Range<usize>, changes: &[Change<'_>]) -> Result<Block<'a>> {
+    let breaks = body.breaks();
+    let (old, new) = sides(body, &range, changes)?;
+    let head = equal_lines_ahead(breaks, &old, &new);
+    let tail = equal_lines_behind(breaks, &old.after(head), &new.after(head));
+    let (hidden_before, hidden_after) = old.hidden_around(head, tail);
+    Ok(Block {
         breaks,
-        old_bytes: slice(text, old.clone()),
-        new_bytes: slice(new, new_range).to_vec(),
-        old,
-    }
+        old: range.start + head + hidden_before..range.end - tail - hidden_after,
+        old_side: old.without(head, tail),
+        new_side: new.without(head, tail),
+    })
 }
 
 /// Returns the length in bytes of the whole lines with which both begin.
-fn equal_lines_ahead(breaks: Breaks, old: &[u8], new: &[u8]) -> usize {
-    let equal = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    if equal == old.len() && equal == new.len() {
+fn equal_lines_ahead(breaks: Breaks, old: &Side<'_>, new: &Side<'_>) -> usize {
+    let equal = old.equal_start(new);
+    if equal == old.bytes.len() && equal == new.bytes.len() {
         return equal;
     }
-    breaks.line_start(old, equal)
+    breaks.line_start(&old.bytes, equal)
 }
 
 /// Returns the length in bytes of the whole lines with which both end.
-fn equal_lines_behind(breaks: Breaks, old: &[u8], new: &[u8]) -> usize {
-    let pairs = old.iter().rev().zip(new.iter().rev());
-    let equal = pairs.take_while(|(a, b)| a == b).count();
+fn equal_lines_behind(breaks: Breaks, old: &Side<'_>, new: &Side<'_>) -> usize {
+    let equal = old.equal_end(new);
     let equal = equal - equal % breaks.unit_bytes();
     let whole = |side: &[u8]| {
         let from = side.len() - equal;
         from == 0 || breaks.line_start(side, from) == from
     };
+    let (old, new) = (&old.bytes, &new.bytes);
     if whole(old) && whole(new) {
         return equal;
     }
@@ -123,11 +155,9 @@ fn equal_lines_behind(breaks: Breaks, old: &[u8], new: &[u8]) -> usize {
     }
 }
 
-fn changes<'a>(
-    source: &'a [u8],
-    patch: &'a Patch,
-    text_start: usize,
-) -> impl Iterator<Item = Change<'a>> {
+fn changes(size: u64, patch: &Patch, text_start: usize) -> impl Iterator<Item = Change<'_>> {
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    let offset = move |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(size);
     let mut pieces = patch.pieces().iter();
     let mut at = 0;
     let mut done = false;
@@ -139,13 +169,10 @@ fn changes<'a>(
                     new.push(bytes.as_slice());
                     continue;
                 }
-                Some(Piece::Keep(range)) => {
-                    let start = usize::try_from(range.start).unwrap_or(source.len());
-                    start..start + kept(source, range).len()
-                }
+                Some(Piece::Keep(range)) => offset(range.start)..offset(range.end),
                 None => {
                     done = true;
-                    source.len()..source.len()
+                    size..size
                 }
             };
             let old = at..next.start;
@@ -157,8 +184,4 @@ fn changes<'a>(
         }
         None
     })
-}
-
-fn slice(bytes: &[u8], range: Range<usize>) -> &[u8] {
-    bytes.get(range).unwrap_or_default()
 }

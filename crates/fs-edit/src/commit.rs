@@ -32,6 +32,8 @@ pub struct Edited {
     pub size: u64,
     /// The version after; of a dry run, the hash of the bytes that the result would have.
     pub version: Version,
+    /// The version before: of what the edit was planned on; `None` for a dry run.
+    pub before: Option<Version>,
     /// The file's format after; `None` when it is opaque. Of a file over 4 MiB, removed line breaks
     /// are still counted.
     pub format: Option<TextFormat>,
@@ -104,10 +106,7 @@ fn may_tell(error: Error, source: &Source) -> Error {
     if source.may_read || error.kind() != ErrorKind::NoMatch {
         return error;
     }
-    let bare = Error::from(Problem::NoMatch {
-        explanation: None,
-        lines: Vec::new(),
-    });
+    let bare = Error::from(Problem::no_match());
     match error.edit() {
         Some(index) => bare.in_edit(index),
         None => bare,
@@ -151,6 +150,7 @@ impl Told {
     fn edited(self, written: Written) -> Edited {
         Edited {
             backup: written.backup,
+            before: written.before,
             parted_links: written.parted_links,
             warnings: written.warnings,
             dry_run: false,
@@ -165,6 +165,7 @@ impl Told {
             diff: self.diff,
             size,
             version,
+            before: None,
             format: self.format,
             backup: None,
             parted_links: 0,

@@ -1,13 +1,19 @@
 //! The unified diff, made from the known spans: never by comparing whole files.
 
+mod between;
+
 use std::borrow::Cow;
 use std::ops::Range;
 
-use fs_core::{Encoding, Eol, Patch, TextFormat, one_line};
+use fs_core::{Content, Encoding, Eol, Patch, Result, TextFormat, one_line};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use crate::body::Body;
 use crate::breaks::{Breaks, Style};
 use crate::changes::{Block, blocks};
+use crate::side::{Gap, Side};
+
+pub use between::{WholeText, diff_between};
 
 /// The most lines, old and new, that are compared with each other; a larger block is shown as its
 /// old lines and then its new ones.
@@ -62,15 +68,40 @@ pub fn diff_of(
     name: &str,
     options: &DiffOptions,
 ) -> String {
-    let view = View::new(source, format);
-    let mut blocks = blocks(source, patch, view.breaks, view.text_start).peekable();
+    // Bytes in memory are read without fail.
+    diff_of_content(&Content::of_bytes(source), patch, format, name, options).unwrap_or_default()
+}
+
+/// Returns the unified diff from `content` to what `patch` makes of it, as [`diff_of`] does. Where the
+/// content is not in memory, of a run of over 256 KiB without change only the two ends are looked at
+/// to show it.
+///
+/// # Errors
+/// `conflict` when the file has become shorter, `cancelled`, `io`.
+pub fn diff_of_content(
+    content: &Content<'_>,
+    patch: &Patch,
+    format: Option<TextFormat>,
+    name: &str,
+    options: &DiffOptions,
+) -> Result<String> {
+    let view = View::new(content, format)?;
+    // The one looks ahead for where a hunk ends, the other is what of it is shown.
+    let mut ahead = blocks(&view.body, patch, view.text_start);
+    let mut shown = blocks(&view.body, patch, view.text_start);
+    let mut next = ahead.next().transpose()?;
     let mut page = Page::new(options);
     let mut place = Place::default();
     let mut hunks_left_out = 0_u64;
-    while let Some(first) = blocks.next() {
-        let mut hunk = vec![first];
-        while let Some(block) = blocks.next_if(|next| view.joins(&hunk, next, options.context)) {
-            hunk.push(block);
+    while let Some(first) = next {
+        let mut hunk = Hunk::at(first.old.start);
+        hunk.add(&first, view.breaks);
+        next = ahead.next().transpose()?;
+        while let Some(block) = &next
+            && view.joins(&hunk, block, options.context)?
+        {
+            hunk.add(block, view.breaks);
+            next = ahead.next().transpose()?;
         }
         if page.is_full() || !page.has_room(2) {
             hunks_left_out += 1;
@@ -80,14 +111,15 @@ pub fn diff_of(
             let name = one_line(name);
             page.head(&format!("--- {name}\n+++ {name}\n"), 2);
         }
-        view.write_hunk(&mut page, &mut place, &hunk, options.context);
+        let blocks = shown.by_ref().take(hunk.blocks);
+        view.write_hunk(&mut page, &mut place, &hunk, blocks, options.context)?;
     }
-    page.finish(hunks_left_out)
+    Ok(page.finish(hunks_left_out))
 }
 
 /// A source as it is shown.
 struct View<'a> {
-    text: &'a [u8],
+    body: Body<'a>,
     text_start: usize,
     encoding: Option<Encoding>,
     breaks: Breaks,
@@ -100,6 +132,16 @@ struct Place {
     lines: u64,
     added: u64,
     removed: u64,
+}
+
+/// Blocks that are shown together.
+struct Hunk {
+    old: Range<usize>,
+    blocks: usize,
+    removed: u64,
+    added: u64,
+    /// The breaks of the new lines.
+    eol: Eol,
 }
 
 /// The diff so far, and what no longer went in.
@@ -118,115 +160,119 @@ enum Sign {
     Added,
 }
 
+impl Hunk {
+    fn at(start: usize) -> Self {
+        Self {
+            old: start..start,
+            blocks: 0,
+            removed: 0,
+            added: 0,
+            eol: Eol::None,
+        }
+    }
+
+    fn add(&mut self, block: &Block<'_>, breaks: Breaks) {
+        self.old.end = block.old.end;
+        self.blocks += 1;
+        self.removed += block.old_side.lines(breaks);
+        self.added += block.new_side.lines(breaks);
+        self.eol = self.eol.and(breaks.eol(&block.new_side.bytes));
+    }
+}
+
 impl<'a> View<'a> {
-    fn new(source: &'a [u8], format: Option<TextFormat>) -> Self {
+    fn new(content: &Content<'a>, format: Option<TextFormat>) -> Result<Self> {
         let encoding = format.map(|format| format.encoding);
         let text_start = match format {
             Some(format) if !format.bom => 0,
             Some(format) if format.encoding == Encoding::UTF_8 => 3,
             Some(_) => 2,
-            None if source.starts_with(b"\xEF\xBB\xBF") => 3,
+            None if *content.read(0..3)? == *b"\xEF\xBB\xBF" => 3,
             None => 0,
         };
-        Self {
-            text: source.get(text_start..).unwrap_or_default(),
+        Ok(Self {
+            body: Body::new(content, text_start, encoding)?,
             text_start,
             encoding,
             breaks: Breaks::of(encoding),
-        }
+        })
     }
 
     /// Returns whether the context of `next` touches that of the hunk.
-    fn joins(&self, hunk: &[Block<'_>], next: &Block<'_>, context: usize) -> bool {
-        let end = hunk.last().map_or(0, |block| block.old.end);
-        self.lines_after(end, context.saturating_mul(2)) >= next.old.start
+    fn joins(&self, hunk: &Hunk, next: &Block<'_>, context: usize) -> Result<bool> {
+        let mut at = hunk.old.end;
+        for _ in 0..context.saturating_mul(2) {
+            if at >= next.old.start || at >= self.body.len() {
+                break;
+            }
+            at = self.body.line_end(at)?;
+        }
+        Ok(at >= next.old.start)
     }
 
     fn write_hunk(
         &self,
         page: &mut Page<'_>,
         place: &mut Place,
-        hunk: &[Block<'_>],
+        hunk: &Hunk,
+        blocks: impl Iterator<Item = Result<Block<'a>>>,
         context: usize,
-    ) {
-        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
-            return;
-        };
+    ) -> Result<()> {
         let range =
-            self.lines_before(first.old.start, context)..self.lines_after(last.old.end, context);
-        place.lines += self.breaks.count(self.slice(place.offset..range.start));
+            self.lines_before(hunk.old.start, context)?..self.lines_after(hunk.old.end, context)?;
+        place.lines += self.body.count_breaks(&(place.offset..range.start))?;
         place.offset = range.start;
         let rows = Rows {
             view: self,
-            marks_cr: self.has_mixed_breaks(&range, hunk),
+            marks_cr: hunk.eol.and(self.body.eol(&range)?) == Eol::Mixed,
         };
-        page.head(&self.header(place, &range, hunk), 1);
+        page.head(&self.header(place, &range, hunk)?, 1);
         let mut at = range.start;
-        for block in hunk {
-            rows.write_kept(page, at..block.old.start);
-            rows.write_block(page, block);
+        for block in blocks {
+            let block = block?;
+            rows.write_kept(page, at..block.old.start)?;
+            rows.write_block(page, &block);
             at = block.old.end;
         }
-        rows.write_kept(page, at..range.end);
+        rows.write_kept(page, at..range.end)
     }
 
     /// Returns the line that says which lines a hunk spans, and passes its changes.
-    fn header(&self, place: &mut Place, range: &Range<usize>, hunk: &[Block<'_>]) -> String {
-        let count = |bytes: &[u8]| self.breaks.count_lines(bytes);
-        let removed: u64 = hunk.iter().map(|block| count(block.old_bytes)).sum();
-        let added: u64 = hunk.iter().map(|block| count(&block.new_bytes)).sum();
-        let old_lines = count(self.slice(range.clone()));
-        let new_lines = old_lines + added - removed;
+    fn header(&self, place: &mut Place, range: &Range<usize>, hunk: &Hunk) -> Result<String> {
+        let old_lines = self.body.count_lines(range)?;
+        let new_lines = old_lines + hunk.added - hunk.removed;
         let new_before = place.lines + place.added - place.removed;
-        place.added += added;
-        place.removed += removed;
-        format!(
+        place.added += hunk.added;
+        place.removed += hunk.removed;
+        Ok(format!(
             "@@ -{} +{} @@\n",
             span_of(place.lines, old_lines),
             span_of(new_before, new_lines)
-        )
-    }
-
-    fn has_mixed_breaks(&self, range: &Range<usize>, hunk: &[Block<'_>]) -> bool {
-        let old = self.breaks.eol(self.slice(range.clone()));
-        let new = hunk.iter().map(|block| self.breaks.eol(&block.new_bytes));
-        let mut seen = Eol::None;
-        for eol in std::iter::once(old).chain(new) {
-            match (seen, eol) {
-                (_, Eol::Mixed) | (Eol::Lf, Eol::CrLf) | (Eol::CrLf, Eol::Lf) => return true,
-                (Eol::None, eol) => seen = eol,
-                _ => {}
-            }
-        }
-        false
+        ))
     }
 
     /// Returns where the `count` lines before `offset` begin.
-    fn lines_before(&self, offset: usize, count: usize) -> usize {
+    fn lines_before(&self, offset: usize, count: usize) -> Result<usize> {
         let mut at = offset;
         for _ in 0..count {
-            match self.breaks.previous(self.text, at) {
-                Some(own) => at = self.breaks.line_start(self.text, own.start),
-                None => return 0,
+            match self.body.previous_break(at)? {
+                Some(own) => at = self.body.line_start(own.start)?,
+                None => return Ok(0),
             }
         }
-        at
+        Ok(at)
     }
 
     /// Returns where the `count` lines after `offset` end.
-    fn lines_after(&self, offset: usize, count: usize) -> usize {
+    fn lines_after(&self, offset: usize, count: usize) -> Result<usize> {
         let mut at = offset;
         for _ in 0..count {
-            if at >= self.text.len() {
+            if at >= self.body.len() {
                 break;
             }
-            at = self.breaks.line_end(self.text, at);
+            at = self.body.line_end(at)?;
         }
-        at
-    }
-
-    fn slice(&self, range: Range<usize>) -> &'a [u8] {
-        self.text.get(range).unwrap_or_default()
+        Ok(at)
     }
 
     fn decode<'b>(&self, bytes: &'b [u8]) -> Cow<'b, str> {
@@ -239,44 +285,77 @@ impl<'a> View<'a> {
 }
 
 /// Writes the rows of one hunk.
-struct Rows<'v> {
-    view: &'v View<'v>,
+struct Rows<'v, 'a> {
+    view: &'v View<'a>,
     marks_cr: bool,
 }
 
-impl Rows<'_> {
-    fn write_kept(&self, page: &mut Page<'_>, range: Range<usize>) {
-        for line in self.view.breaks.lines(self.view.slice(range)) {
-            self.write(page, Sign::Kept, line, 0);
+/// A line of a side.
+struct Line<'s> {
+    bytes: &'s [u8],
+    gaps: Vec<Gap>,
+}
+
+impl Rows<'_, '_> {
+    fn write_kept(&self, page: &mut Page<'_>, range: Range<usize>) -> Result<()> {
+        let body = &self.view.body;
+        let mut at = range.start;
+        while at < range.end {
+            if page.is_full() {
+                page.left_out += body.count_lines(&(at..range.end))?;
+                break;
+            }
+            let end = body.line_end(at)?.min(range.end);
+            let side = Side::of_text(body, at..end)?;
+            self.write(page, Sign::Kept, &Line::whole(&side), 0);
+            at = end;
         }
+        Ok(())
     }
 
     fn write_block(&self, page: &mut Page<'_>, block: &Block<'_>) {
         let breaks = self.view.breaks;
-        let old: Vec<_> = breaks.lines(block.old_bytes).collect();
-        let new: Vec<_> = breaks.lines(&block.new_bytes).collect();
-        if old.len() + new.len() > MAX_COMPARED {
-            return self.write_change(page, &old, &new);
+        let old: Vec<_> = breaks.lines(&block.old_side.bytes).collect();
+        let new: Vec<_> = breaks.lines(&block.new_side.bytes).collect();
+        let is_whole = block.old_side.gaps.is_empty() && block.new_side.gaps.is_empty();
+        if old.len() + new.len() > MAX_COMPARED || !is_whole {
+            return self.write_change(page, (&block.old_side, &old), (&block.new_side, &new));
         }
+        let (none, mut kept) = (Side::default(), Side::default());
         for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
             let old = old.get(op.old_range()).unwrap_or_default();
             match op {
                 DiffOp::Equal { .. } => {
                     for line in old {
-                        self.write(page, Sign::Kept, line, 0);
+                        kept.bytes = Cow::Borrowed(line);
+                        self.write(page, Sign::Kept, &Line::whole(&kept), 0);
                     }
                 }
-                _ => self.write_change(page, old, new.get(op.new_range()).unwrap_or_default()),
+                _ => {
+                    let new = new.get(op.new_range()).unwrap_or_default();
+                    self.write_change(page, (&none, old), (&none, new));
+                }
             }
         }
     }
 
-    fn write_change(&self, page: &mut Page<'_>, old: &[&[u8]], new: &[&[u8]]) {
-        for (sign, lines, others) in [(Sign::Removed, old, new), (Sign::Added, new, old)] {
-            for (index, line) in lines.iter().enumerate() {
+    fn write_change(
+        &self,
+        page: &mut Page<'_>,
+        old: (&Side<'_>, &[&[u8]]),
+        new: (&Side<'_>, &[&[u8]]),
+    ) {
+        let sides = [(Sign::Removed, old, new), (Sign::Added, new, old)];
+        for (sign, (side, lines), (_, others)) in sides {
+            let mut at = 0;
+            for (index, bytes) in lines.iter().enumerate() {
                 let other = others.get(index).copied().unwrap_or_default();
-                self.write(page, sign, line, self.first_difference(line, other));
+                let gaps = side.gaps_in(at..at + bytes.len()).collect();
+                at += bytes.len();
+                let focus = self.first_difference(bytes, other);
+                self.write(page, sign, &Line { bytes, gaps }, focus);
             }
+            page.left_out += side.hidden_lines();
         }
     }
 
@@ -293,20 +372,22 @@ impl Rows<'_> {
             .count()
     }
 
-    fn write(&self, page: &mut Page<'_>, sign: Sign, line: &[u8], focus: usize) {
+    fn write(&self, page: &mut Page<'_>, sign: Sign, line: &Line<'_>, focus: usize) {
         if page.is_full() {
             page.left_out += 1;
             return;
         }
-        let end = self.view.breaks.previous(line, line.len());
-        let text = line.get(..end.map_or(line.len(), |end| end.start));
+        let end = self.view.breaks.previous(line.bytes, line.bytes.len());
+        let text = line
+            .bytes
+            .get(..end.map_or(line.bytes.len(), |end| end.start));
         let text = self.view.decode(text.unwrap_or_default());
         let mut row = String::from(match sign {
             Sign::Kept => ' ',
             Sign::Removed => '-',
             Sign::Added => '+',
         });
-        push_part(&mut row, &text, focus);
+        push_part(&mut row, &text, &line.gaps, focus);
         if self.marks_cr && end.is_some_and(|end| end.style == Style::CrLf) {
             row.push('␍');
         }
@@ -315,6 +396,16 @@ impl Rows<'_> {
             row.push_str("\\ No newline at end of file\n");
         }
         page.row(&row, if end.is_none() { 2 } else { 1 });
+    }
+}
+
+impl<'s> Line<'s> {
+    /// Returns the one line of a side.
+    fn whole(side: &'s Side<'_>) -> Self {
+        Self {
+            bytes: &side.bytes,
+            gaps: side.gaps.clone(),
+        }
     }
 }
 
@@ -375,19 +466,26 @@ fn span_of(lines_before: u64, lines: u64) -> String {
     }
 }
 
-/// Adds the part of `text` around `focus`, with how many bytes are missing on both sides.
-fn push_part(row: &mut String, text: &str, focus: usize) {
-    if text.len() <= MAX_SHOWN {
+/// Adds the part of `text` around `focus`, with how many bytes are missing on both sides; `gaps` are
+/// missing in the text already.
+fn push_part(row: &mut String, text: &str, gaps: &[Gap], focus: usize) {
+    if text.len() <= MAX_SHOWN && gaps.is_empty() {
         return row.push_str(text);
     }
+    let hidden = |is_before: bool, edge: usize| -> usize {
+        let gaps = gaps.iter().filter(|gap| (gap.at <= edge) == is_before);
+        gaps.map(|gap| gap.bytes).sum()
+    };
     let start = character_edge(text, focus.saturating_sub(SHOWN_BEFORE));
     let end = character_edge(text, start.saturating_add(MAX_SHOWN));
-    if start > 0 {
-        row.extend(["[", &start.to_string(), " bytes]…"]);
+    let before = start + hidden(true, start);
+    let after = text.len() - end + hidden(false, start);
+    if before > 0 {
+        row.extend(["[", &before.to_string(), " bytes]…"]);
     }
     row.push_str(text.get(start..end).unwrap_or_default());
-    if end < text.len() {
-        row.extend(["…[", &(text.len() - end).to_string(), " bytes]"]);
+    if after > 0 {
+        row.extend(["…[", &after.to_string(), " bytes]"]);
     }
 }
 

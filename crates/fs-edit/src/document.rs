@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use fs_core::{Encoding, EncodingBy, Eol, ErrorKind, Problem, Result, Shape, TextFormat, detect};
+use fs_core::{Content, Encoding, EncodingBy, Eol, ErrorKind, Problem, Result, Shape, TextFormat};
 
-use crate::breaks::Breaks;
+use crate::body::Body;
 use crate::request::Request;
 
 /// A file's bytes with what they are taken for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Document<'a> {
-    source: &'a [u8],
+    body: Body<'a>,
     bom_bytes: usize,
     charset: Charset,
     eol: Eol,
@@ -28,12 +28,12 @@ enum Charset {
 }
 
 impl<'a> Document<'a> {
-    /// Decides for the whole of `source`.
+    /// Decides for the whole of `content`.
     ///
     /// # Errors
-    /// `binary_file`, `encoding_mismatch`, `not_text` (a UTF-32 byte order mark).
-    pub(crate) fn open(source: &'a [u8], request: &Request) -> Result<Self> {
-        let detected = detect(source, request.encoding, request.fallback)?;
+    /// `binary_file`, `encoding_mismatch`, `not_text` (a UTF-32 byte order mark), and those of reading.
+    pub(crate) fn open(content: &Content<'a>, request: &Request) -> Result<Self> {
+        let detected = content.detect(request.encoding, request.fallback)?;
         let charset = match detected.shape {
             Shape::Text {
                 encoding,
@@ -42,23 +42,27 @@ impl<'a> Document<'a> {
             Shape::Text { encoding, .. } => Charset::Sure(encoding),
             Shape::Lossy { .. } | Shape::Opaque { .. } => Charset::Opaque,
             Shape::Binary => {
-                let size = source.len() as u64;
+                let size = content.len();
                 return Err(Problem::BinaryFile { size }.into());
             }
         };
-        let mut document = Self {
-            source,
+        let encoding = match charset {
+            Charset::Sure(encoding) | Charset::Guessed(encoding) => Some(encoding),
+            Charset::Opaque => None,
+        };
+        let body = Body::new(content, detected.bom_bytes, encoding)?;
+        let eol = body.eol(&(0..body.len()))?;
+        Ok(Self {
+            body,
             bom_bytes: detected.bom_bytes,
             charset,
-            eol: Eol::None,
-        };
-        document.eol = document.breaks().eol(document.text());
-        Ok(document)
+            eol,
+        })
     }
 
-    /// Returns the bytes after the byte order mark.
-    pub(crate) fn text(&self) -> &'a [u8] {
-        self.source.get(self.bom_bytes..).unwrap_or_default()
+    /// Returns the text after the byte order mark.
+    pub(crate) fn body(&self) -> &Body<'a> {
+        &self.body
     }
 
     /// Returns the length of the byte order mark.
@@ -83,11 +87,6 @@ impl<'a> Document<'a> {
     /// Returns the style of the line breaks.
     pub(crate) fn eol(&self) -> Eol {
         self.eol
-    }
-
-    /// Returns the finder of line breaks.
-    pub(crate) fn breaks(&self) -> Breaks {
-        Breaks::of(self.encoding())
     }
 
     /// Returns the format, or `None` for opaque bytes.

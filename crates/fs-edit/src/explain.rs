@@ -37,11 +37,21 @@ pub(crate) struct Miss<'a> {
     pub(crate) eol: EolMode,
 }
 
-/// What is near, in words, and its first and last line; no lines where none is near.
+/// What is near: who found it, in words, its first and last line, and some of these as they are; no
+/// lines where none is near.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
+    probe: &'static str,
     words: String,
     lines: Vec<u64>,
+    exact: Option<Exact>,
+}
+
+/// Lines of the text as they are, to be copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Exact {
+    first: u64,
+    text: String,
 }
 
 /// The text in token form, in which the probes look.
@@ -66,19 +76,21 @@ impl Budget {
 
 /// Returns the `no_match` for `miss`, explained as far as the budget allows.
 pub(crate) fn explain(miss: &Miss<'_>, budget: &Budget) -> Problem {
-    let finding = find(miss, budget);
+    let Some(finding) = find(miss, budget) else {
+        return Problem::no_match();
+    };
     Problem::NoMatch {
-        lines: finding
-            .as_ref()
-            .map_or_else(Vec::new, |it| it.lines.clone()),
-        explanation: finding.map(|it| it.words),
+        explanation: Some(finding.explanation()),
+        probe: Some(finding.probe),
+        lines: finding.lines,
+        exact: finding.exact.map(|exact| exact.text),
     }
 }
 
 fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
     let edit = miss.edits.get(miss.index)?;
     if miss.text.is_empty() {
-        return Some(Finding::nowhere("the file is empty"));
+        return Some(Finding::nowhere("empty_file", "the file is empty"));
     }
     if miss.text.len() > budget.max_bytes || budget.is_spent() {
         return None;
@@ -91,30 +103,53 @@ fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
     let old = collapse(&edit.old);
     field
         .other_breaks(miss.eol, &old)
+        .or_else(|| field.lone_returns(&old))
         .or_else(|| field.already_there(&collapse(&edit.new)))
-        .or_else(|| in_another_edit(miss, &old))
+        .or_else(|| in_another_edit(miss, &old, budget))
         .or_else(|| field.differs_in_form(&old))
         .or_else(|| field.nearest(&old))
 }
 
 impl Finding {
-    fn nowhere(words: impl Into<String>) -> Self {
+    fn nowhere(probe: &'static str, words: impl Into<String>) -> Self {
         Self {
+            probe,
             words: words.into(),
             lines: Vec::new(),
+            exact: None,
         }
     }
 
-    fn at(first: u64, last: u64, words: impl FnOnce(&str) -> String) -> Self {
+    fn at(probe: &'static str, first: u64, last: u64, words: impl FnOnce(&str) -> String) -> Self {
         let place = if first == last {
             format!("line {first}")
         } else {
             format!("lines {first}-{last}")
         };
         Self {
+            probe,
             words: words(&place),
             lines: vec![first, last],
+            exact: None,
         }
+    }
+
+    /// Returns the words, and below them the exact lines, unless the words hold them.
+    fn explanation(&self) -> String {
+        let Some(exact) = &self.exact else {
+            return self.words.clone();
+        };
+        let last = exact.first + count_breaks(exact.text.as_bytes());
+        let is_plain = shown(&exact.text) == exact.text;
+        if is_plain && self.words.contains(&pair_line(&exact.text)) {
+            return self.words.clone();
+        }
+        let place = if exact.first == last {
+            format!("line {last}")
+        } else {
+            format!("lines {}-{last}", exact.first)
+        };
+        format!("{}\n{place} exactly:\n{}", self.words, exact.text)
     }
 }
 
@@ -125,22 +160,39 @@ impl Field<'_> {
             return None;
         }
         let (first, last) = self.lines_of(old)?;
-        Some(Finding::at(first, last, |place| {
+        Some(Finding::at("line_breaks", first, last, |place| {
             format!("{place} would match but for the line breaks, which eol=exact compares")
         }))
+    }
+
+    /// The same text in a file whose lines end in a CR alone, as on old Macs.
+    fn lone_returns(&self, old: &str) -> Option<Finding> {
+        let inside = old.trim_matches('\n');
+        if !inside.contains('\n') {
+            return None;
+        }
+        let spelled = old.replace('\n', "\r");
+        self.seek(&memmem::Finder::new(spelled.as_bytes()), 0)?;
+        Some(Finding::nowhere(
+            "line_breaks",
+            "it would match but for the line breaks: the file has a lone CR (U+000D) there, which is \
+             a character like others",
+        ))
     }
 
     /// The new text stands there once, and is long enough to be no chance.
     fn already_there(&self, new: &str) -> Option<Finding> {
         let telling = new.chars().filter(|c| !c.is_whitespace()).count() >= 4;
-        let finder = memmem::Finder::new(new.as_bytes());
-        let mut hits = finder.find_iter(&self.text);
-        let _first = hits.next().filter(|_| telling)?;
-        if hits.next().is_some() {
+        if !telling {
             return None;
         }
-        let (first, last) = self.lines_of(new)?;
-        Some(Finding::at(first, last, |place| {
+        let finder = memmem::Finder::new(new.as_bytes());
+        let hit = self.seek(&finder, 0)?;
+        if self.seek(&finder, hit + new.len()).is_some() || self.budget.is_spent() {
+            return None;
+        }
+        let (first, last) = self.lines_at(hit, new);
+        Some(Finding::at("already_applied", first, last, |place| {
             format!("\"new\" stands in {place} already; the edit may have been made before")
         }))
     }
@@ -161,33 +213,116 @@ impl Field<'_> {
 
     /// Returns the first and the last line of the first place of `needle`.
     fn lines_of(&self, needle: &str) -> Option<(u64, u64)> {
-        let at = memmem::find(&self.text, needle.as_bytes())?;
-        let first = 1 + count_breaks(self.text.get(..at)?);
+        let at = self.seek(&memmem::Finder::new(needle.as_bytes()), 0)?;
+        Some(self.lines_at(at, needle))
+    }
+
+    /// Returns the first and the last line of `needle`, which stands at `at`.
+    fn lines_at(&self, at: usize, needle: &str) -> (u64, u64) {
+        let first = 1 + count_breaks(self.text.get(..at).unwrap_or_default());
         let inside = needle.strip_suffix('\n').unwrap_or(needle);
-        Some((first, first + count_breaks(inside.as_bytes())))
+        (first, first + count_breaks(inside.as_bytes()))
+    }
+
+    /// Returns the first place at or after `from`; none when the time is up.
+    fn seek(&self, finder: &memmem::Finder<'_>, from: usize) -> Option<usize> {
+        seek(&self.text, finder, from, self.budget)
     }
 
     /// Returns the text of the lines from `first` to `last`, without the last one's break.
     fn lines(&self, first: u64, last: u64) -> Cow<'_, str> {
-        let mut starts = std::iter::once(0)
-            .chain(memchr::memchr_iter(b'\n', &self.text).map(|at| at + 1))
-            .skip(usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX));
-        let start = starts.next().unwrap_or(self.text.len());
-        let more = usize::try_from(last.saturating_sub(first)).unwrap_or(usize::MAX);
-        let end = starts.nth(more).map_or(self.text.len(), |next| next - 1);
-        String::from_utf8_lossy(self.text.get(start..end).unwrap_or_default())
+        let start = line_start(&self.text, first.saturating_sub(1));
+        let rest = self.text.get(start..).unwrap_or_default();
+        let end = line_start(rest, (last + 1).saturating_sub(first));
+        let lines = rest.get(..end).unwrap_or_default();
+        String::from_utf8_lossy(lines.strip_suffix(b"\n").unwrap_or(lines))
+    }
+
+    /// Returns the finding with its lines as they are, those around `focus` where they are many.
+    fn with_exact(&self, mut finding: Finding, focus: u64) -> Finding {
+        let [first, last] = *finding.lines.as_slice() else {
+            return finding;
+        };
+        let from = if last - first < MAX_EXACT_LINES {
+            first
+        } else {
+            let latest = last + 1 - MAX_EXACT_LINES;
+            focus
+                .saturating_sub(MAX_EXACT_LINES / 2)
+                .clamp(first, latest)
+        };
+        let text = self.lines(from, last.min(from + MAX_EXACT_LINES - 1));
+        if text.len() <= MAX_EXACT_BYTES && !text.contains('\u{fffd}') {
+            finding.exact = Some(Exact {
+                first: from,
+                text: text.into_owned(),
+            });
+        }
+        finding
     }
 }
 
+/// How many lines are given to be copied, and how many bytes.
+const MAX_EXACT_LINES: u64 = 6;
+const MAX_EXACT_BYTES: usize = 2_000;
+
+/// How far a text is searched between two looks at the clock, in bytes.
+const STRIDE: usize = 1024 * 1024;
+
+/// Returns the first place of a needle at or after `from`; none when the time is up.
+fn seek(
+    text: &[u8],
+    finder: &memmem::Finder<'_>,
+    mut from: usize,
+    budget: &Budget,
+) -> Option<usize> {
+    let more = finder.needle().len().saturating_sub(1);
+    while from < text.len() && !budget.is_spent() {
+        let end = text.len().min(from.saturating_add(STRIDE + more));
+        let part = text.get(from..end).unwrap_or_default();
+        if let Some(at) = finder.find(part) {
+            return Some(from + at);
+        }
+        from = from.saturating_add(STRIDE);
+    }
+    None
+}
+
+/// Returns where the line after `count` lines begins, or the end.
+fn line_start(text: &[u8], count: u64) -> usize {
+    const BLOCK: usize = 64 * 1024;
+    let mut left = count;
+    let mut at = 0;
+    for block in text.chunks(BLOCK) {
+        if left == 0 {
+            return at;
+        }
+        let breaks = count_breaks(block);
+        if breaks >= left {
+            let nth = usize::try_from(left - 1).unwrap_or(usize::MAX);
+            let end = memchr::memchr_iter(b'\n', block).nth(nth);
+            return at + end.map_or(block.len(), |end| end + 1);
+        }
+        left -= breaks;
+        at += block.len();
+    }
+    text.len()
+}
+
 /// The text is what another edit puts in.
-fn in_another_edit(miss: &Miss<'_>, old: &str) -> Option<Finding> {
+fn in_another_edit(miss: &Miss<'_>, old: &str, budget: &Budget) -> Option<Finding> {
     let others = miss.edits.iter().enumerate();
     let (index, _) = others
         .filter(|(index, _)| *index != miss.index)
+        .take_while(|_| !budget.is_spent())
         .find(|(_, other)| collapse(&other.new).contains(old))?;
-    Some(Finding::nowhere(format!(
-        "it is in the \"new\" of edits[{index}], but every edit is matched against the original text"
-    )))
+    Some(Finding::nowhere(
+        "in_another_edit",
+        format!(
+            "it is in the \"new\" of edits[{index}], but every edit is matched against the original \
+             text"
+        ),
+    ))
 }
 
 fn count_breaks(bytes: &[u8]) -> u64 {
@@ -214,9 +349,14 @@ fn marked(character: char) -> String {
     }
 }
 
+/// Returns the line of the file.
+fn pair_line(file: &str) -> String {
+    format!("\nfile: {}", shown(file))
+}
+
 /// Returns the two lines, one below the other.
 fn pair(file: &str, old: &str) -> String {
-    format!("\nfile: {}\nold:  {}", shown(file), shown(old))
+    format!("{}\nold:  {}", pair_line(file), shown(old))
 }
 
 #[cfg(test)]

@@ -72,8 +72,10 @@
     )
 )]
 
+mod body;
 mod breaks;
 mod changes;
+mod chunks;
 mod commit;
 mod diff;
 mod document;
@@ -84,6 +86,7 @@ mod plan;
 mod position;
 mod request;
 mod search;
+mod side;
 mod splice;
 mod stateful;
 mod text;
@@ -93,8 +96,8 @@ mod tokens;
 mod tests;
 
 pub use commit::{EditOptions, Edited, edit_file};
-pub use diff::{DiffOptions, diff_of};
-pub use plan::{Plan, plan};
+pub use diff::{DiffOptions, WholeText, diff_between, diff_of, diff_of_content};
+pub use plan::{Plan, plan, plan_content};
 pub use request::{
     Edit, EolMode, MAX_EDITS, MAX_NEW_BYTES, MAX_OLD_BYTES, Positional, Request, Target,
 };

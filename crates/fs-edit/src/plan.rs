@@ -1,16 +1,16 @@
 //! The pure plan.
 
-use std::ops::Range;
+use std::borrow::Cow;
 
-use fs_core::{Patch, Piece, Problem, Result, TextFormat};
+use fs_core::{Content, Patch, Problem, Result, TextFormat};
 
 use crate::changes::blocks;
-use crate::diff::{DiffOptions, diff_of};
+use crate::diff::{DiffOptions, diff_of, diff_of_content};
 use crate::document::Document;
 use crate::explain::Budget;
 use crate::position;
 use crate::request::{Request, Target};
-use crate::splice::{Splice, encode};
+use crate::splice::Splice;
 use crate::stateful::check_reads_back;
 use crate::text;
 
@@ -59,6 +59,19 @@ impl Plan {
     pub fn diff(&self, source: &[u8], name: &str, options: &DiffOptions) -> String {
         diff_of(source, &self.patch, self.format, name, options)
     }
+
+    /// Returns the unified diff against `content`, as [`Self::diff`] does.
+    ///
+    /// # Errors
+    /// `conflict` when the file has become shorter, `cancelled`, `io`.
+    pub fn diff_content(
+        &self,
+        content: &Content<'_>,
+        name: &str,
+        options: &DiffOptions,
+    ) -> Result<String> {
+        diff_of_content(content, &self.patch, self.format, name, options)
+    }
 }
 
 /// Returns the plan of `request` for a file that holds `source`.
@@ -90,21 +103,37 @@ impl Plan {
 /// # Ok::<(), fs_core::Error>(())
 /// ```
 pub fn plan(source: &[u8], request: &Request) -> Result<Plan> {
-    plan_within(source, request, &Budget::standard())
+    plan_content(&Content::of_bytes(source), request)
 }
 
-/// As [`plan()`], with another budget for the explanation of a miss.
-pub(crate) fn plan_within(source: &[u8], request: &Request, budget: &Budget) -> Result<Plan> {
+/// Returns the plan of `request` for a file that holds `content`: that of [`plan()`], made block by
+/// block where the content is not in memory.
+///
+/// # Errors
+/// Those of [`plan()`]; `conflict` when the file has become shorter or is no longer the text that it
+/// was at first, `cancelled`, `io`.
+pub fn plan_content(content: &Content<'_>, request: &Request) -> Result<Plan> {
+    plan_within(content, request, &Budget::standard())
+}
+
+/// As [`plan_content`], with another budget for the explanation of a miss.
+pub(crate) fn plan_within(
+    content: &Content<'_>,
+    request: &Request,
+    budget: &Budget,
+) -> Result<Plan> {
     request.check()?;
-    let document = Document::open(source, request)?;
+    let document = Document::open(content, request)?;
     let splices = match &request.target {
         Target::Text(edits) => text::splices(&document, edits, request.eol, budget)?,
         Target::Position(position) => vec![position::splice(&document, position, request.eol)?],
     };
     let replacements = splices.len() as u64;
-    let patch = patch_of(&document, source, splices)?;
-    let changed = blocks(source, &patch, document.breaks(), document.bom_bytes());
-    let lines_changed = changed.map(|block| block.lines_changed()).sum();
+    let patch = patch_of(&document, splices)?;
+    let mut lines_changed = 0;
+    for block in blocks(document.body(), &patch, document.bom_bytes()) {
+        lines_changed += block?.lines_changed();
+    }
     Ok(Plan {
         patch,
         format: document.format(),
@@ -113,51 +142,25 @@ pub(crate) fn plan_within(source: &[u8], request: &Request, budget: &Budget) -> 
     })
 }
 
-fn patch_of(document: &Document<'_>, source: &[u8], splices: Vec<Splice>) -> Result<Patch> {
-    let offset = document.bom_bytes();
+fn patch_of(document: &Document<'_>, splices: Vec<Splice>) -> Result<Patch> {
+    let body = document.body();
     let checked = document.is_stateful().then(|| splices.clone());
-    let encoded = encode(document, splices)?.into_iter();
-    let changed = encoded.filter_map(|(range, bytes)| {
-        let changes = document.text().get(range.clone()) != Some(&bytes);
-        changes.then(|| (in_file(&range, offset), bytes))
-    });
-    let patch = Patch::splice(source.len() as u64, changed);
-    if is_identity(source, &patch) {
+    let mut changed = Vec::new();
+    for splice in splices {
+        let bytes = document.encode(Cow::Owned(splice.text))?;
+        let range = body.in_file(&splice.range);
+        let same =
+            splice.range.len() == bytes.len() && body.content().holds(&bytes, range.start)?;
+        if !same {
+            changed.push((range, bytes));
+        }
+    }
+    let patch = Patch::splice(body.content().len(), changed);
+    if body.content().is_unchanged_by(&patch)? {
         return Err(Problem::NoOp.into());
     }
     if let Some(splices) = checked {
-        check_reads_back(document, &splices, &patch.apply(source))?;
+        check_reads_back(document, &splices, &patch)?;
     }
     Ok(patch)
-}
-
-fn in_file(range: &Range<usize>, offset: usize) -> Range<u64> {
-    (range.start + offset) as u64..(range.end + offset) as u64
-}
-
-/// Returns whether the result is the source, without making it.
-fn is_identity(source: &[u8], patch: &Patch) -> bool {
-    if patch.result_len() != source.len() as u64 {
-        return false;
-    }
-    let mut rest = source;
-    patch.pieces().iter().all(|piece| {
-        let bytes = match piece {
-            Piece::Keep(range) => kept(source, range),
-            Piece::New(bytes) => bytes,
-        };
-        let Some((head, tail)) = rest.split_at_checked(bytes.len()) else {
-            return false;
-        };
-        rest = tail;
-        // Kept bytes that stay where they are need no look.
-        std::ptr::eq(head, bytes) || head == bytes
-    })
-}
-
-/// Returns the kept bytes of `source` in `range`.
-pub(crate) fn kept<'a>(source: &'a [u8], range: &Range<u64>) -> &'a [u8] {
-    let start = usize::try_from(range.start).unwrap_or(usize::MAX);
-    let end = usize::try_from(range.end).unwrap_or(usize::MAX);
-    source.get(start..end).unwrap_or_default()
 }

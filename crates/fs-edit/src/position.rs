@@ -1,11 +1,12 @@
 //! Changes by position.
 
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
-use fs_core::{Encoding, Error, LineSpan, Lines, Problem, Result};
+use fs_core::{Encoding, Error, Problem, Result};
 
 use crate::breaks::Style;
+use crate::chunks::{Chunks, Reading};
 use crate::document::Document;
 use crate::haystack::{Form, Haystack};
 use crate::request::{EolMode, Positional};
@@ -33,27 +34,32 @@ pub(crate) fn splice(
             insertion(document, place, text, eol)?
         }
         Positional::ReplaceLine { line, text } => {
-            let span = line_at(document, *line, "line")?;
+            let (span, text_end) = line_at(document, *line, "line")?;
             (
-                span.start..span.text_end,
+                span.start..text_end,
                 Cow::Borrowed(without_final_break(text)),
             )
         }
         Positional::ReplaceRange { text, .. } => (range_of(document, position)?, text.into()),
     };
-    let old = document.text().get(range.clone()).unwrap_or_default();
     let form = match eol {
         EolMode::Exact => Form::Raw,
         EolMode::Auto | EolMode::Lf | EolMode::CrLf => Form::Collapsed,
     };
-    let old = Haystack::new(old, document.decoded_as(), form)?;
-    let core = Core::of(old.bytes(), &text, eol);
-    let edges = [core.prefix, old.bytes().len() - core.suffix];
-    let core_range = match old.to_text(&edges)?.as_slice() {
-        [start, end] => range.start + start..range.start + end,
+    let reading = Reading {
+        decoded_as: document.decoded_as(),
+        form,
+    };
+    let mut old = Haystack::new(document.body(), range.clone(), reading);
+    let core = Core::in_haystack(&mut old, &text, eol)?;
+    let core_range = match old
+        .to_text(&[core.prefix, old.len() - core.suffix])?
+        .as_slice()
+    {
+        [start, end] => *start..*end,
         _ => range,
     };
-    Ok(Writer::new(document, eol).splice(&core, core_range))
+    Writer::new(document, eol).splice(&core, core_range)
 }
 
 impl Place {
@@ -84,8 +90,8 @@ fn insertion<'a>(
     text: &'a str,
     eol: EolMode,
 ) -> Result<(Range<usize>, Cow<'a, str>)> {
-    let all = document.text();
-    let count = lines(document).count();
+    let body = document.body();
+    let count = body.lines()?;
     let appended = count.saturating_add(1);
     if place.line > appended {
         return Err(no_line(place.line_name, place.line, appended, count));
@@ -95,19 +101,18 @@ fn insertion<'a>(
         return Ok((offset..offset, Cow::Borrowed(text)));
     }
     check_first_column(place)?;
-    let open = count > 0 && document.breaks().line_start(all, all.len()) != all.len();
-    let text = if open {
-        Cow::Owned(format!("{}{text}", joint(document, text, eol)))
+    let text = if count > 0 && !body.ends_in_break()? {
+        Cow::Owned(format!("{}{text}", joint(document, text, eol)?))
     } else {
         Cow::Borrowed(text)
     };
-    Ok((all.len()..all.len(), text))
+    Ok((body.len()..body.len(), text))
 }
 
 /// Returns the break that is put between an open last line and appended text.
-fn joint(document: &Document<'_>, text: &str, eol: EolMode) -> &'static str {
-    let all = document.text();
-    let last = document.breaks().previous(all, all.len());
+fn joint(document: &Document<'_>, text: &str, eol: EolMode) -> Result<&'static str> {
+    let body = document.body();
+    let last = body.previous_break(body.len())?;
     let style = match (eol, last) {
         (EolMode::Lf, _) => Style::Lf,
         (EolMode::CrLf, _) => Style::CrLf,
@@ -117,7 +122,7 @@ fn joint(document: &Document<'_>, text: &str, eol: EolMode) -> &'static str {
             _ => Style::Lf,
         },
     };
-    style.text()
+    Ok(style.text())
 }
 
 fn range_of(document: &Document<'_>, position: &Positional) -> Result<Range<usize>> {
@@ -134,8 +139,8 @@ fn range_of(document: &Document<'_>, position: &Positional) -> Result<Range<usiz
     let start = edge_of(document, Place::first(*line, *column))?;
     let end_line = if *end_line == 0 { *line } else { *end_line };
     let end = match *end_column {
-        0 if is_after_the_end(document, end_line) => document.text().len(),
-        0 => line_at(document, end_line, "end_line")?.text_end,
+        0 if is_after_the_end(document, end_line)? => document.body().len(),
+        0 => line_at(document, end_line, "end_line")?.1,
         column => edge_of(document, Place::last(end_line, column))?,
     };
     if end < start {
@@ -147,18 +152,17 @@ fn range_of(document: &Document<'_>, position: &Positional) -> Result<Range<usiz
 
 /// Returns an edge of a range: besides the places in lines, the one after the last break is one.
 fn edge_of(document: &Document<'_>, place: Place) -> Result<usize> {
-    if is_after_the_end(document, place.line) {
+    if is_after_the_end(document, place.line)? {
         check_first_column(place)?;
-        return Ok(document.text().len());
+        return Ok(document.body().len());
     }
     offset_of(document, place)
 }
 
 /// Returns whether `line` is the one that a last break, or an empty file, leaves to be begun.
-fn is_after_the_end(document: &Document<'_>, line: u64) -> bool {
-    let all = document.text();
-    line == lines(document).count().saturating_add(1)
-        && document.breaks().line_start(all, all.len()) == all.len()
+fn is_after_the_end(document: &Document<'_>, line: u64) -> Result<bool> {
+    let body = document.body();
+    Ok(line == body.lines()?.saturating_add(1) && body.ends_in_break()?)
 }
 
 fn check_first_column(place: Place) -> Result<()> {
@@ -175,32 +179,69 @@ fn check_first_column(place: Place) -> Result<()> {
 }
 
 fn offset_of(document: &Document<'_>, place: Place) -> Result<usize> {
-    let span = line_at(document, place.line, place.line_name)?;
-    let line = document.text().get(span.start..span.text_end);
-    let offset = offset_of_column(document, line.unwrap_or_default(), place)?;
-    Ok(span.start + offset)
+    let (line, text_end) = line_at(document, place.line, place.line_name)?;
+    offset_of_column(document, line.start..text_end, place)
 }
 
-/// Returns the offset of a column in the bytes of a line.
-fn offset_of_column(document: &Document<'_>, line: &[u8], place: Place) -> Result<usize> {
+/// Returns the offset of a column in a line's text.
+fn offset_of_column(document: &Document<'_>, line: Range<usize>, place: Place) -> Result<usize> {
     let before = usize::try_from(place.column.saturating_sub(1)).unwrap_or(usize::MAX);
     if let Some(encoding) = document.encoding() {
-        let edges = encoding.chars(line).map(|character| character.bytes.start);
-        let mut edges = edges.chain([line.len()]).skip(before.saturating_sub(1));
-        let left = if before == 0 { None } else { edges.next() };
-        return match edges.next().filter(|_| place.column > 0) {
-            // Two characters of Big5 on one pair of bytes have no edge between them.
-            Some(edge) if left == Some(edge) => Err(Problem::EncodingUnknown.into()),
-            Some(edge) => Ok(edge),
-            None => Err(no_column(place, encoding.chars(line).count() as u64)),
-        };
+        return edge_before(document, encoding, line, place);
     }
     // Opaque bytes: where nothing but ASCII precedes, a byte is a character.
-    match line.get(..before) {
-        Some(head) if place.column > 0 && head.is_ascii() => Ok(before),
-        Some(_) if place.column > 0 => Err(Problem::EncodingUnknown.into()),
-        _ => Err(no_column(place, line.len() as u64)),
+    if place.column == 0 || before > line.len() {
+        return Err(no_column(place, line.len() as u64));
     }
+    let end = line.start + before;
+    let mut is_ascii = true;
+    document.body().each(&(line.start..end), &mut |block| {
+        is_ascii &= block.is_ascii();
+        ControlFlow::Continue(())
+    })?;
+    if is_ascii {
+        Ok(end)
+    } else {
+        Err(Problem::EncodingUnknown.into())
+    }
+}
+
+/// Returns the edge before the character at a column, or at the end of the line's text.
+fn edge_before(
+    document: &Document<'_>,
+    encoding: Encoding,
+    line: Range<usize>,
+    place: Place,
+) -> Result<usize> {
+    let reading = Reading {
+        decoded_as: Some(encoding),
+        form: Form::Raw,
+    };
+    let mut chunks = Chunks::new(document.body(), &line, reading);
+    let (mut count, mut last) = (0, None);
+    while let Some(chunk) = chunks.next()? {
+        for character in chunk.mark.spelled(&chunk.raw).chars(encoding) {
+            let edge = chunk.mark.text + character.bytes.start;
+            count += 1;
+            if count == place.column {
+                return other_edge(edge, last);
+            }
+            last = Some(edge);
+        }
+    }
+    if count + 1 == place.column {
+        return other_edge(line.end, last);
+    }
+    Err(no_column(place, count))
+}
+
+/// Returns `edge`, unless it is the one before too: two characters of Big5 on one pair of bytes have
+/// no edge between them.
+fn other_edge(edge: usize, last: Option<usize>) -> Result<usize> {
+    if last == Some(edge) {
+        return Err(Problem::EncodingUnknown.into());
+    }
+    Ok(edge)
 }
 
 fn no_column(place: Place, characters: u64) -> Error {
@@ -213,12 +254,18 @@ fn no_column(place: Place, characters: u64) -> Error {
     .into()
 }
 
-fn line_at(document: &Document<'_>, line: u64, what: &'static str) -> Result<LineSpan> {
-    let lines = lines(document);
-    lines.get(line).ok_or_else(|| {
-        let count = lines.count();
-        no_line(what, line, count, count)
-    })
+/// Returns a line with its break, and where its text ends.
+fn line_at(
+    document: &Document<'_>,
+    line: u64,
+    what: &'static str,
+) -> Result<(Range<usize>, usize)> {
+    let body = document.body();
+    if let Some(found) = body.line(line)? {
+        return Ok(found);
+    }
+    let count = body.lines()?;
+    Err(no_line(what, line, count, count))
 }
 
 fn no_line(what: &'static str, value: u64, last: u64, count: u64) -> Error {
@@ -229,13 +276,6 @@ fn no_line(what: &'static str, value: u64, last: u64, count: u64) -> Error {
         bound: format!("the file has {count} lines, counted from 1"),
     }
     .into()
-}
-
-fn lines<'a>(document: &Document<'a>) -> Lines<'a> {
-    Lines::new(
-        document.text(),
-        document.encoding().unwrap_or(Encoding::UTF_8),
-    )
 }
 
 /// Returns `text` without one final break: the line keeps its own.

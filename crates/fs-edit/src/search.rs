@@ -2,6 +2,8 @@
 
 use memchr::memmem::Finder;
 
+use crate::haystack::Window;
+
 /// How many starts an error reports.
 pub(crate) const REPORTED: usize = 20;
 /// The most places that one request may change.
@@ -26,50 +28,138 @@ pub(crate) struct Matches {
     pub(crate) starts: Vec<usize>,
     /// Whether two of them overlap.
     pub(crate) overlap: bool,
+    /// Whether a byte of 0x80 or more stands before one of them.
+    pub(crate) after_high: bool,
 }
 
-/// Returns the matches of `needle`, which is not empty, at the starts that `accept` takes.
-pub(crate) fn find(
-    haystack: &[u8],
-    needle: &[u8],
+/// What may not stand after a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum After {
+    Anything,
+    /// No LF: the match ends in a CR, and is not the first half of a CR LF.
+    NoLineFeed,
+}
+
+/// Finds the matches of a needle in windows of a haystack, which come one after the other and
+/// overlap by [`Search::overlap`].
+#[derive(Debug)]
+pub(crate) struct Search<'n> {
+    needle: Needle<'n>,
     wanted: Wanted,
-    accept: impl Fn(usize) -> bool,
-) -> Matches {
-    let mut matches = Matches::default();
-    let mut free_from = 0;
-    let keep = match wanted {
-        Wanted::Exactly(count) => usize::try_from(count).unwrap_or(MAX_PLACES).max(REPORTED),
-        Wanted::LeftToRight => MAX_PLACES,
-    };
-    each_start(haystack, needle, |start| {
-        let overlaps = start < free_from;
-        if !accept(start) || (overlaps && wanted == Wanted::LeftToRight) {
-            return;
+    after: After,
+    matches: Matches,
+    /// Where the last match ends.
+    free_from: usize,
+    /// Where the first start is that has not been looked at.
+    from: usize,
+}
+
+#[derive(Debug)]
+struct Needle<'n> {
+    bytes: &'n [u8],
+    finder: Finder<'n>,
+    /// As [`borders_of`]; made when the first match is found.
+    borders: Vec<usize>,
+}
+
+impl<'n> Search<'n> {
+    /// Returns the search for `needle`, which is not empty.
+    pub(crate) fn new(needle: &'n [u8], wanted: Wanted, after: After) -> Self {
+        Self {
+            needle: Needle::new(needle),
+            wanted,
+            after,
+            matches: Matches::default(),
+            free_from: 0,
+            from: 0,
         }
-        matches.count += 1;
-        matches.overlap |= overlaps;
-        free_from = start + needle.len();
-        if matches.starts.len() < keep.min(MAX_PLACES) {
-            matches.starts.push(start);
+    }
+
+    /// Returns how many bytes of a window the next one has to begin with: those of a match that is
+    /// not whole yet, and one on either side.
+    pub(crate) fn overlap(needle: &[u8]) -> usize {
+        needle.len() + 1
+    }
+
+    /// Looks at a window.
+    pub(crate) fn see(&mut self, window: Window<'_>) {
+        // The byte after a match has to be there, so that it is known what it is.
+        let end = window.bytes.len() - usize::from(!window.is_last && !window.bytes.is_empty());
+        let from = self.from.saturating_sub(window.start);
+        let hay = window.bytes.get(from..end).unwrap_or_default();
+        let Self {
+            needle,
+            wanted,
+            after,
+            matches,
+            free_from,
+            ..
+        } = self;
+        let len = needle.bytes.len();
+        each_start(hay, needle, |start| {
+            let local = from + start;
+            let start = window.start + local;
+            let overlaps = start < *free_from;
+            let refused =
+                *after == After::NoLineFeed && window.bytes.get(local + len) == Some(&b'\n');
+            if refused || (overlaps && *wanted == Wanted::LeftToRight) {
+                return;
+            }
+            let before = local.checked_sub(1).and_then(|at| window.bytes.get(at));
+            matches.after_high |= before >= Some(&0x80);
+            matches.count += 1;
+            matches.overlap |= overlaps;
+            *free_from = start + len;
+            if matches.starts.len() < wanted.kept() {
+                matches.starts.push(start);
+            }
+        });
+        self.from = self.from.max((window.start + end + 1).saturating_sub(len));
+    }
+
+    /// Returns what was found.
+    pub(crate) fn into_matches(self) -> Matches {
+        self.matches
+    }
+}
+
+impl Wanted {
+    /// Returns how many starts are kept.
+    fn kept(self) -> usize {
+        let kept = match self {
+            Self::Exactly(count) => usize::try_from(count).unwrap_or(MAX_PLACES).max(REPORTED),
+            Self::LeftToRight => MAX_PLACES,
+        };
+        kept.min(MAX_PLACES)
+    }
+}
+
+impl<'n> Needle<'n> {
+    fn new(bytes: &'n [u8]) -> Self {
+        Self {
+            bytes,
+            finder: Finder::new(bytes),
+            borders: Vec::new(),
         }
-    });
-    matches
+    }
 }
 
 /// Calls `visit` with every start of `needle`, ascending.
 ///
 /// The vectorised search finds a first match; as long as a later one may overlap it, the bytes go
 /// through the needle's automaton, so that no byte is looked at once per match.
-fn each_start(haystack: &[u8], needle: &[u8], mut visit: impl FnMut(usize)) {
-    let finder = Finder::new(needle);
-    let mut borders = Vec::new();
+fn each_start(haystack: &[u8], needle: &mut Needle<'_>, mut visit: impl FnMut(usize)) {
     let mut from = 0;
-    while let Some(hit) = haystack.get(from..).and_then(|rest| finder.find(rest)) {
+    while let Some(hit) = haystack
+        .get(from..)
+        .and_then(|rest| needle.finder.find(rest))
+    {
         visit(from + hit);
-        if borders.is_empty() {
-            borders = borders_of(needle);
+        if needle.borders.is_empty() {
+            needle.borders = borders_of(needle.bytes);
         }
-        from = visit_overlapping(haystack, needle, &borders, from + hit, &mut visit);
+        let first = from + hit;
+        from = visit_overlapping(haystack, needle.bytes, &needle.borders, first, &mut visit);
     }
 }
 

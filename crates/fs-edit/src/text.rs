@@ -5,14 +5,15 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
-use fs_core::{Eol, ErrorKind, Problem, Result};
+use fs_core::{Eol, Error, ErrorKind, Problem, Result};
 
+use crate::chunks::Reading;
 use crate::document::Document;
 use crate::explain::{Budget, Miss, explain};
 use crate::failure::{fail_on_any, gather};
 use crate::haystack::{Form, Haystack};
 use crate::request::{Edit, EolMode};
-use crate::search::{MAX_PLACES, Matches, REPORTED, Wanted, find};
+use crate::search::{After, MAX_PLACES, Matches, REPORTED, Search, Wanted};
 use crate::splice::{Core, Splice, Writer};
 use crate::tokens::tokens_of;
 
@@ -46,27 +47,115 @@ pub(crate) fn splices(
         document.check_old(&edit.old)?;
         document.check_new(&edit.new)
     })?;
-    let form = form_for(document, edits, eol);
-    let haystack = Haystack::new(document.text(), document.decoded_as(), form)?;
+    let reading = Reading {
+        decoded_as: document.decoded_as(),
+        form: form_for(document, edits, eol),
+    };
     let needles: Vec<_> = edits
         .iter()
-        .map(|edit| Needle::new(edit, document, form, eol))
+        .map(|edit| Needle::new(edit, document, reading.form, eol))
         .collect();
-    let places = needles.iter().map(|it| it.places(document, &haystack, eol));
-    let places = gather(places, |index, error| {
-        if error.kind() != ErrorKind::NoMatch {
-            return error;
-        }
-        let miss = Miss {
-            text: haystack.bytes(),
+    let body = document.body();
+    let mut haystack = Haystack::new(body, 0..body.len(), reading);
+    let found = find(&mut haystack, &needles, eol)?;
+    let checked = needles.iter().zip(&found);
+    let checked = checked.map(|(needle, matches)| needle.check(document, matches));
+    gather(checked, |index, error| {
+        let missed = Missed {
+            haystack: &haystack,
             edits,
             index,
             eol,
         };
-        explain(&miss, budget).into()
+        match found.get(index) {
+            Some(matches) => missed.told(error, matches, budget).unwrap_or_else(|it| it),
+            None => error,
+        }
     })?;
+    let places: Vec<_> = found.into_iter().map(|matches| matches.starts).collect();
     let spans = disjoint_spans(&needles, &places)?;
+    drop(places);
     cores(document, &haystack, &needles, &spans, eol)
+}
+
+/// Finds all needles in one pass.
+fn find(
+    haystack: &mut Haystack<'_, '_>,
+    needles: &[Needle<'_>],
+    eol: EolMode,
+) -> Result<Vec<Matches>> {
+    // A lone CR is a token of its own: it is not the first half of a CR LF.
+    let whole_tokens = haystack.form() == Form::Collapsed || eol == EolMode::Exact;
+    let mut searches: Vec<_> = needles
+        .iter()
+        .map(|needle| {
+            let after = if whole_tokens || !needle.bytes.ends_with(b"\r") {
+                After::Anything
+            } else {
+                After::NoLineFeed
+            };
+            Search::new(&needle.bytes, needle.wanted(), after)
+        })
+        .collect();
+    let overlaps = needles.iter().map(|needle| Search::overlap(&needle.bytes));
+    haystack.pass(overlaps.max().unwrap_or(0), |window| {
+        for search in &mut searches {
+            search.see(window);
+        }
+    })?;
+    Ok(searches.into_iter().map(Search::into_matches).collect())
+}
+
+/// An edit that does not apply, and where it was looked for.
+struct Missed<'m, 't, 'a> {
+    haystack: &'m Haystack<'t, 'a>,
+    edits: &'m [Edit],
+    index: usize,
+    eol: EolMode,
+}
+
+impl Missed<'_, '_, '_> {
+    /// Returns the error with what takes another look to say.
+    fn told(&self, error: Error, matches: &Matches, budget: &Budget) -> Result<Error> {
+        let lines = || {
+            let starts = matches.starts.get(..REPORTED).unwrap_or(&matches.starts);
+            self.haystack.lines_of(starts)
+        };
+        let found = matches.count;
+        let expected = self
+            .edits
+            .get(self.index)
+            .map_or(0, |edit| edit.expected_count);
+        Ok(match error.kind() {
+            ErrorKind::NoMatch => self.explained(budget)?.into(),
+            ErrorKind::CountMismatch => Problem::CountMismatch {
+                found,
+                expected: u64::try_from(expected).unwrap_or(0),
+                lines: lines()?,
+            }
+            .into(),
+            ErrorKind::OverlappingMatches => Problem::OverlappingMatches {
+                found,
+                lines: lines()?,
+            }
+            .into(),
+            _ => error,
+        })
+    }
+
+    fn explained(&self, budget: &Budget) -> Result<Problem> {
+        if self.haystack.len() > budget.max_bytes {
+            return Ok(Problem::no_match());
+        }
+        let text = self.haystack.bytes()?;
+        let miss = Miss {
+            text: &text,
+            edits: self.edits,
+            index: self.index,
+            eol: self.eol,
+        };
+        Ok(explain(&miss, budget))
+    }
 }
 
 impl<'a> Needle<'a> {
@@ -94,47 +183,27 @@ impl<'a> Needle<'a> {
         u64::try_from(self.edit.expected_count).map_or(Wanted::LeftToRight, Wanted::Exactly)
     }
 
-    /// Returns where the edit applies: as often as it is expected to.
-    fn places(
-        &self,
-        document: &Document<'_>,
-        haystack: &Haystack<'_>,
-        eol: EolMode,
-    ) -> Result<Vec<usize>> {
-        let bytes = haystack.bytes();
-        // A lone CR is a token of its own: it is not the first half of a CR LF.
-        let whole_tokens = haystack.form() == Form::Collapsed
-            || eol == EolMode::Exact
-            || !self.bytes.ends_with(b"\r");
-        let matches = find(bytes, &self.bytes, self.wanted(), |start| {
-            whole_tokens || bytes.get(start + self.bytes.len()) != Some(&b'\n')
-        });
-        self.check_count(&matches, haystack)?;
-        self.check_size(&matches)?;
-        let after_lead_byte =
-            |start: &usize| start.checked_sub(1).and_then(|at| bytes.get(at)) >= Some(&0x80);
-        if document.is_opaque() && matches.starts.iter().any(after_lead_byte) {
+    /// Checks that the edit applies as often as it is expected to; the error lacks what takes
+    /// another look to say.
+    fn check(&self, document: &Document<'_>, matches: &Matches) -> Result<()> {
+        self.check_count(matches)?;
+        self.check_size(matches)?;
+        if document.is_opaque() && matches.after_high {
             return Err(Problem::EncodingUnknown.into());
         }
-        Ok(matches.starts)
+        Ok(())
     }
 
-    fn check_count(&self, matches: &Matches, haystack: &Haystack<'_>) -> Result<()> {
-        let found = matches.count;
+    fn check_count(&self, matches: &Matches) -> Result<()> {
+        let (found, lines) = (matches.count, Vec::new());
         let problem = match self.wanted() {
-            _ if found == 0 => Problem::NoMatch {
-                explanation: None,
-                lines: Vec::new(),
-            },
+            _ if found == 0 => Problem::no_match(),
             Wanted::Exactly(expected) if found != expected => Problem::CountMismatch {
                 found,
                 expected,
-                lines: lines_of(matches, haystack),
+                lines,
             },
-            Wanted::Exactly(_) if matches.overlap => Problem::OverlappingMatches {
-                found,
-                lines: lines_of(matches, haystack),
-            },
+            Wanted::Exactly(_) if matches.overlap => Problem::OverlappingMatches { found, lines },
             _ => return Ok(()),
         };
         Err(problem.into())
@@ -167,11 +236,6 @@ fn form_for(document: &Document<'_>, edits: &[Edit], eol: EolMode) -> Form {
     } else {
         Form::Raw
     }
-}
-
-fn lines_of(matches: &Matches, haystack: &Haystack<'_>) -> Vec<u64> {
-    let starts = matches.starts.iter().take(REPORTED);
-    starts.map(|start| haystack.line_of(*start)).collect()
 }
 
 /// Returns the spans of all edits, ascending.
@@ -223,7 +287,7 @@ fn first_overlap(spans: &[Span]) -> Option<(usize, usize)> {
 /// Returns what is written in each span: only the part where old and new differ.
 fn cores(
     document: &Document<'_>,
-    haystack: &Haystack<'_>,
+    haystack: &Haystack<'_, '_>,
     needles: &[Needle<'_>],
     spans: &[Span],
     eol: EolMode,
@@ -245,6 +309,7 @@ fn cores(
     });
     let mut writer = Writer::new(document, eol);
     let pairs = places.iter().zip(ranges);
-    let splices = pairs.map(|((_, core), range)| writer.splice(core, range));
-    Ok(splices.collect())
+    pairs
+        .map(|((_, core), range)| writer.splice(core, range))
+        .collect()
 }

@@ -64,17 +64,35 @@ pub(crate) fn expand_offsets(bytes: &[u8], offsets: &[usize]) -> Vec<usize> {
 /// Returns the length in bytes of the longest run of whole tokens with which both begin; both are
 /// in collapsed form, and `new` is UTF-8.
 pub(crate) fn common_prefix(old: &[u8], new: &[u8]) -> usize {
-    let equal = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    whole_prefix(new, equal_start(old, new))
+}
+
+/// Returns the length in bytes of the longest run of whole tokens with which both end.
+pub(crate) fn common_suffix(old: &[u8], new: &[u8]) -> usize {
+    whole_suffix(new, equal_end(old, new))
+}
+
+/// Returns with how many equal bytes both begin.
+pub(crate) fn equal_start(old: &[u8], new: &[u8]) -> usize {
+    old.iter().zip(new).take_while(|(a, b)| a == b).count()
+}
+
+/// Returns with how many equal bytes both end.
+pub(crate) fn equal_end(old: &[u8], new: &[u8]) -> usize {
+    let pairs = old.iter().rev().zip(new.iter().rev());
+    pairs.take_while(|(a, b)| a == b).count()
+}
+
+/// Returns the length of the whole tokens in the first `equal` bytes of `new`.
+pub(crate) fn whole_prefix(new: &[u8], equal: usize) -> usize {
     (0..=equal)
         .rev()
         .find(|at| new.get(*at).is_none_or(|byte| !is_continuation(*byte)))
         .unwrap_or(0)
 }
 
-/// Returns the length in bytes of the longest run of whole tokens with which both end.
-pub(crate) fn common_suffix(old: &[u8], new: &[u8]) -> usize {
-    let pairs = old.iter().rev().zip(new.iter().rev());
-    let equal = pairs.take_while(|(a, b)| a == b).count();
+/// Returns the length of the whole tokens in the last `equal` bytes of `new`.
+pub(crate) fn whole_suffix(new: &[u8], equal: usize) -> usize {
     (0..=equal)
         .rev()
         .find(|len| {

@@ -86,9 +86,11 @@
 compile_error!("the resolver needs Linux so far");
 
 mod confine;
+mod history;
 mod lock;
 mod metadata;
 mod policy;
+mod remove;
 mod replace;
 mod resolve;
 mod rights;
@@ -98,12 +100,19 @@ mod workspace;
 mod write;
 
 pub use confine::{Confinement, confine};
+pub use history::{
+    HistoryEntry, HistoryFile, HistoryLimits, HistoryName, HistorySide, HistoryStatus, Restoration,
+    UndoOptions, Undone,
+};
 pub use metadata::Metadata;
 pub use policy::{AGENT_CONFIG, GIT_INTERNALS, SECRETS};
+pub use remove::{RemoveOptions, Removed};
 pub use rights::{OpenFlags, Operation, Rights, needed};
 pub use search::Searched;
 pub use transfer::{TransferOptions, Transferred};
-pub use workspace::{CreateDirOptions, Opened, RootInfo, Workspace, WorkspaceBuilder};
+pub use workspace::{
+    CreateDirOptions, Links, Opened, RealPlace, RootInfo, Workspace, WorkspaceBuilder,
+};
 pub use write::{
     Backup, Breaks, Change, Durability, HardLinks, MAX_UPDATE_BYTES, Source, UpdateOptions,
     WriteMode, WriteOptions, Written,

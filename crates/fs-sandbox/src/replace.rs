@@ -14,13 +14,14 @@
 //! over: the times, the file flags of `chattr`, holes; a copy or a move keeps times and holes.
 
 mod alone;
-mod attributes;
+pub(crate) mod attributes;
 mod backup;
 mod in_place;
 mod old_file;
-mod pieces;
+pub(crate) mod pieces;
+mod restored;
 mod swap;
-mod temp;
+pub(crate) mod temp;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transfer;
@@ -33,8 +34,10 @@ use rustix::fs::{Access, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 pub(crate) use old_file::OldFile;
-pub(crate) use transfer::{Over, TransferHow, copy, relocate};
+pub(crate) use restored::Restored;
+pub(crate) use transfer::{Over, TransferHow, copy, relocate, remove, remove_link, restore_link};
 
+use crate::history::{Before, End, Pending, Share};
 use crate::policy::Policy;
 use crate::rights::Rights;
 use crate::write::{Backup, Durability, HardLinks};
@@ -66,8 +69,19 @@ pub(crate) struct ReplaceOptions<'a> {
     pub(crate) hard_links: HardLinks,
     /// What is synced.
     pub(crate) durability: Durability,
+    /// The change that this is, for the history.
+    pub(crate) pending: &'a Pending,
     /// Stops the work before the new file takes the name.
     pub(crate) cancel: &'a Cancel,
+}
+
+/// What a name gets.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Content<'a> {
+    /// What a patch makes of the file that has the name.
+    Patch(&'a Patch),
+    /// What the history has kept.
+    Restored(&'a Restored<'a>),
 }
 
 /// The rules about names, asked before a backup takes one.
@@ -146,20 +160,29 @@ impl Target<'_> {
 /// directory is gone, `cancelled`, `io`. The directory is then as it was.
 pub(crate) fn create(
     target: Target<'_>,
-    bytes: &[u8],
+    content: Content<'_>,
     options: ReplaceOptions<'_>,
 ) -> Result<Replaced> {
-    let (temp, file) = Temp::create(target.dir, NEW_FILE)?;
-    pieces::write_bytes(bytes, &file, 0, options.cancel)?;
+    let (temp, file) = match content {
+        Content::Patch(patch) => {
+            let (temp, file) = Temp::create(target.dir, NEW_FILE, options.pending)?;
+            pieces::write_bytes(&patch.apply(&[]), &file, 0, options.cancel)?;
+            (temp, file)
+        }
+        Content::Restored(restored) => restored.write(target.dir, options)?,
+    };
     sync_file(&file, options.durability)?;
     options.cancel.check()?;
     reached(Stage::Written);
+    let after = options.pending.state_of(End::Last, &file);
+    let begun = options.pending.begin(vec![(Before::nothing(), after)]);
     temp.claim(target.name).map_err(|(_, errno)| errno)?;
+    begun.done();
     Ok(Replaced {
         file,
         backup: None,
         parted_links: 0,
-        warnings: sync_dir(target.dir, options.durability),
+        warnings: warnings(target, options),
     })
 }
 
@@ -172,16 +195,24 @@ pub(crate) fn create(
 pub(crate) fn replace(
     target: Target<'_>,
     old: &OldFile,
-    patch: &Patch,
+    content: Content<'_>,
     options: ReplaceOptions<'_>,
 ) -> Result<Replaced> {
     old.check_links(options.hard_links)?;
+    options.pending.own(old.id());
     if old.links() > 1 && options.hard_links == HardLinks::InPlace {
-        return in_place::rewrite(target, old, patch, options);
+        return in_place::rewrite(target, old, content, options);
     }
-    let (temp, file) = Temp::create(target.dir, Mode::RUSR | Mode::WUSR)?;
-    pieces::write(patch.pieces(), old.file(), &file, 0, options.cancel)?;
-    attributes::carry(old, &file)?;
+    let (temp, file) = match content {
+        Content::Patch(patch) => {
+            let own = Mode::RUSR | Mode::WUSR;
+            let (temp, file) = Temp::create(target.dir, own, options.pending)?;
+            pieces::write(patch.pieces(), old.file(), &file, 0, options.cancel)?;
+            attributes::carry(old, &file)?;
+            (temp, file)
+        }
+        Content::Restored(restored) => restored.write(target.dir, options)?,
+    };
     sync_file(&file, options.durability)?;
     options.cancel.check()?;
     reached(Stage::Written);
@@ -190,7 +221,7 @@ pub(crate) fn replace(
         file,
         backup: kept.map(Kept::settle),
         parted_links: old.links().saturating_sub(1),
-        warnings: sync_dir(target.dir, options.durability),
+        warnings: warnings(target, options),
     })
 }
 
@@ -200,15 +231,39 @@ fn take_name<'a>(
     temp: Temp<'_>,
     file: &File,
     old: &OldFile,
-    options: ReplaceOptions<'_>,
+    options: ReplaceOptions<'a>,
 ) -> Result<Option<Kept<'a>>> {
     let _old = Alone::with(old.file(), options.cancel)?;
     let _new = Alone::with(file, options.cancel)?;
+    old.snapshot().check_at(target)?;
+    let before = keep(target, old, options)?;
     let mut expected = old.snapshot();
-    expected.check_at(target)?;
     let kept = backup::make(target, old, &mut expected, options)?;
+    let after = options.pending.state_of(End::Last, file);
+    let begun = options.pending.begin(vec![(before, after)]);
+    if options.pending.records(End::Last) {
+        expected = old.unchanged_snapshot()?;
+    }
     swap::swap_in(target, temp, file, old, &expected)?;
+    begun.done();
     Ok(kept)
+}
+
+/// Keeps the old bytes for the history; a backup that is to have them, too, may be written to.
+fn keep<'p>(target: Target<'_>, old: &OldFile, options: ReplaceOptions<'p>) -> Result<Before<'p>> {
+    let share = match options.backup {
+        Backup::Off => Share::Whole,
+        Backup::Single | Backup::Keep => Share::Large,
+    };
+    let pending = options.pending;
+    pending.keep(End::Last, target, old, share, options.cancel)
+}
+
+/// Syncs the directory, and returns what could not be made sure.
+fn warnings(target: Target<'_>, options: ReplaceOptions<'_>) -> Vec<String> {
+    let mut warnings = sync_dir(target.dir, options.durability);
+    warnings.extend(options.pending.warning());
+    warnings
 }
 
 fn sync_file(file: &File, durability: Durability) -> Result<()> {

@@ -30,7 +30,7 @@ use crate::resolve::walk::{Walk, is_kernels};
 use crate::rights::Rights;
 use crate::workspace::Workspace;
 
-pub(crate) use crate::resolve::roots::{Root, Roots, open_ambient};
+pub(crate) use crate::resolve::roots::{Root, Roots, create_ambient, open_ambient};
 pub(crate) use crate::resolve::sys::{is_kernel_made, mount_of, open_null};
 
 /// How often a look-up is repeated that another process keeps disturbing.
@@ -186,6 +186,29 @@ impl Workspace {
         place.map_err(|error| error.at(path))
     }
 
+    /// Returns the place of a path below a root that the history knows, as itself.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::locate`], without a path.
+    pub(crate) fn locate_below(
+        &self,
+        root: &Arc<Root>,
+        path: &RelPath,
+        need: Rights,
+        missing: Missing,
+    ) -> Result<Place> {
+        let request = Request::of_rel(root, path);
+        self.place_for(request, self.walk_for(need, Follow::No, missing))
+    }
+
+    /// Returns the root and the way of a path as its text says, if nothing on it is refused; what is
+    /// there does not matter.
+    pub(crate) fn spelled(&self, path: &str, need: Rights) -> Option<(Arc<Root>, RelPath)> {
+        let request = Request::parse(path, &self.shared().roots).ok()?;
+        let rel = self.plain(&request, need)?;
+        Some((request.root, rel))
+    }
+
     /// Opens what a path leads to: with [`Rights::READ`], following links.
     pub(crate) fn open_found(&self, path: &str, wanted: FileType) -> Result<Found> {
         let walk = self.walk_for(Rights::READ, Follow::Last, Missing::Refuse);
@@ -243,7 +266,10 @@ impl Workspace {
     }
 
     fn place(&self, path: &str, walk: Walk<'_>) -> Result<Place> {
-        let request = Request::parse(path, walk.roots)?;
+        self.place_for(Request::parse(path, walk.roots)?, walk)
+    }
+
+    fn place_for(&self, request: Request, walk: Walk<'_>) -> Result<Place> {
         if let Some(place) = self.place_at_once(&request, walk) {
             return Ok(place);
         }

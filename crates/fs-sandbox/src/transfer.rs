@@ -1,9 +1,10 @@
 //! Copying and moving files and links, within a root and between roots.
 
 use cap_std::fs::File;
-use fs_core::{Cancel, EntryKind, Error, ErrorKind, Problem, Progress, Result};
+use fs_core::{Cancel, EntryKind, Error, ErrorKind, Problem, Progress, Result, Version};
 use rustix::fs::FileType;
 
+use crate::history::Pending;
 use crate::lock::FileLock;
 use crate::replace::{self, OldFile, Over, TransferHow};
 use crate::resolve::{Follow, Place};
@@ -16,6 +17,11 @@ use crate::write::{HardLinks, open_locked};
 pub struct TransferOptions {
     /// Whether a file that has the target's name is replaced; `already_exists` otherwise.
     pub overwrite: bool,
+    /// Refuses (`conflict`) a source that is not a file of this version.
+    pub if_version: Option<Version>,
+    /// What the caller believes the target to be: refuses (`conflict`) to overwrite a file of another
+    /// version, or what is no file. Nothing at all may have the name.
+    pub served: Option<Version>,
     /// Counts the bytes that are copied; a rename copies none.
     pub progress: Progress,
     /// Stops the work before the target has its name.
@@ -65,19 +71,21 @@ impl Workspace {
     /// # Errors
     /// Each with the path of its end. `invalid_argument` for field `to` when both are one file, or a link
     /// that is moved leads to the target; of
-    /// the source those of [`Workspace::open`], and `conflict` when it changes meanwhile; of the target
-    /// those of [`Workspace::write`]. The target is then as it was.
+    /// the source those of [`Workspace::open`], and `conflict` when it changes meanwhile or is another
+    /// version; of the target those of [`Workspace::write`]. The target is then as it was.
     pub fn copy(&self, from: &str, to: &str, options: &TransferOptions) -> Result<Transferred> {
         let found = self.open_found(from, FileType::RegularFile)?;
         let source = OldFile::opened(File::from(found.handle)).map_err(|error| error.at(from))?;
-        let follow = match over(options) {
-            Over::Replace => Follow::Last,
-            Over::Refuse => Follow::No,
+        check_version(&source, options).map_err(|error| error.at(from))?;
+        let follow = if options.overwrite {
+            Follow::Last
+        } else {
+            Follow::No
         };
         let need = needed(Operation::CopyTarget, OpenFlags::NONE);
         let target = self.locate_creating(to, need, follow)?;
         let copied = self.copy_to(&source, target, options);
-        copied.map_err(|error| at_end(error, from, to))
+        copied.map_err(|error| at_end(error, from, to, options))
     }
 
     /// Moves a file, or a link itself, whole or not at all; directories above the target are made.
@@ -111,7 +119,7 @@ impl Workspace {
         let need = needed(Operation::MoveTarget, OpenFlags::NONE);
         let target = self.locate_creating(to, need, Follow::No)?;
         let moved = self.move_to(source, target, options);
-        moved.map_err(|error| at_end(error, from, to))
+        moved.map_err(|error| at_end(error, from, to, options))
     }
 
     fn copy_to(
@@ -124,7 +132,13 @@ impl Workspace {
         target.look_again()?;
         check_target(&target, source.id(), options)?;
         let (old, _file) = self.replaced(&target, options)?;
-        let how = self.how(options);
+        check_served(&target, old.as_ref(), options)?;
+        let pending = self.pending(&[&target], None)?;
+        let how = TransferHow {
+            over: over(&target, old.as_ref(), options),
+            source: options.if_version.as_ref().map(|_| source),
+            ..self.how(&pending, options)
+        };
         Ok(Transferred {
             kind: EntryKind::File,
             size: source.size(),
@@ -136,9 +150,20 @@ impl Workspace {
 
     fn move_to(
         &self,
+        source: Place,
+        target: Place,
+        options: &TransferOptions,
+    ) -> Result<Transferred> {
+        self.move_as(source, target, options, None)
+    }
+
+    /// Moves, as the change that takes back another one.
+    pub(crate) fn move_as(
+        &self,
         mut source: Place,
         mut target: Place,
         options: &TransferOptions,
+        undoes: Option<u64>,
     ) -> Result<Transferred> {
         let _names = self.lock_both(&source, &target, options)?;
         source.look_again()?;
@@ -148,15 +173,22 @@ impl Workspace {
         if kind == EntryKind::Link {
             self.check_leads_elsewhere(&source, &target)?;
         }
+        let known = known_source(&source, options)?;
         check_target(&target, id, options)?;
         let (old, _file) = self.replaced(&target, options)?;
-        let how = self.how(options);
+        check_served(&target, old.as_ref(), options)?;
+        let pending = self.pending(&[&source, &target], undoes)?;
+        let how = TransferHow {
+            over: over(&target, old.as_ref(), options),
+            source: known.as_ref(),
+            ..self.how(&pending, options)
+        };
         Ok(Transferred {
             kind,
             size: source.size(),
             replaced: target.found.is_some(),
             parted_links: parted_links(old.as_ref()),
-            warnings: replace::relocate(source.target(), target.target(), how)?,
+            warnings: replace::relocate(source.target(), target.target(), old.as_ref(), how)?,
         })
     }
 
@@ -210,22 +242,74 @@ impl Workspace {
         Ok((old, lock))
     }
 
-    fn how<'a>(&self, options: &'a TransferOptions) -> TransferHow<'a> {
+    fn how<'a>(&self, pending: &'a Pending, options: &'a TransferOptions) -> TransferHow<'a> {
         TransferHow {
-            over: over(options),
+            over: Over::Refuse,
+            source: None,
             durability: self.durability(),
+            pending,
             cancel: &options.cancel,
             progress: &options.progress,
         }
     }
 }
 
-fn over(options: &TransferOptions) -> Over {
-    if options.overwrite {
-        Over::Replace
-    } else {
-        Over::Refuse
+/// Returns what may have the target's name: where versions count, only what was looked at.
+fn over<'a>(target: &Place, old: Option<&'a OldFile>, options: &TransferOptions) -> Over<'a> {
+    let counts = options.if_version.is_some() || options.served.is_some();
+    match (options.overwrite, counts) {
+        (false, _) => Over::Refuse,
+        (true, true) if old.is_some() || target.found.is_none() => Over::Only(old),
+        (true, _) => Over::Replace,
     }
+}
+
+/// Checks that the source is the version that the caller names, if it names one.
+///
+/// # Errors
+/// `conflict`, `io`.
+fn check_version(source: &OldFile, options: &TransferOptions) -> Result<()> {
+    match &options.if_version {
+        Some(wanted) if source.version()? != *wanted => Err(Problem::Conflict.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the file that is to be moved, open, where its version counts.
+///
+/// # Errors
+/// `conflict`, `permission_denied`, `io`.
+fn known_source(source: &Place, options: &TransferOptions) -> Result<Option<OldFile>> {
+    if options.if_version.is_none() {
+        return Ok(None);
+    }
+    let file = OldFile::open(source.target())?.ok_or(Problem::NotFound)?;
+    check_version(&file, options)?;
+    Ok(Some(file))
+}
+
+/// Checks that the target is what the caller believes it to be.
+///
+/// # Errors
+/// That of [`target_changed`], `io`.
+fn check_served(
+    target: &Place,
+    replaced: Option<&OldFile>,
+    options: &TransferOptions,
+) -> Result<()> {
+    let Some(served) = &options.served else {
+        return Ok(());
+    };
+    match replaced {
+        Some(old) if old.version()? != *served => Err(target_changed()),
+        None if target.found.is_some() => Err(target_changed()),
+        _ => Ok(()),
+    }
+}
+
+/// What has the target's name is not what may be overwritten; told as a `conflict` of the target.
+fn target_changed() -> Error {
+    Problem::AlreadyExists.into()
 }
 
 /// Checks that a file outside the roots may be edited as well: what is moved into a root can be.
@@ -286,9 +370,11 @@ fn parted_links(replaced: Option<&OldFile>) -> u64 {
     replaced.map_or(0, |old| old.links().saturating_sub(1))
 }
 
-/// Returns the error with the path of its end: only what was read can change or vanish.
-fn at_end(error: Error, from: &str, to: &str) -> Error {
+/// Returns the error with the path of its end: only what was read can change or vanish, save for a
+/// target that may be overwritten but is not what was looked at.
+fn at_end(error: Error, from: &str, to: &str, options: &TransferOptions) -> Error {
     match error.kind() {
+        ErrorKind::AlreadyExists if options.overwrite => Error::from(Problem::Conflict).at(to),
         ErrorKind::Conflict | ErrorKind::NotFound => error.at(from),
         _ => error.at(to),
     }

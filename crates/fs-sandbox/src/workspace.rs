@@ -11,9 +11,9 @@ use fs_core::{
     Entry, EntryKind, Error, ErrorKind, IndexCache, ListOptions, Listing, Problem, ReadOptions,
     RelPath, Result, Window,
 };
-use rustix::fs::{AtFlags, FileType, Mode, Stat};
-use rustix::io::Errno;
+use rustix::fs::{FileType, Mode, Stat};
 
+use crate::history::{History, HistoryLimits};
 use crate::lock::FileLocks;
 use crate::policy::Policy;
 use crate::resolve::{Follow, Missing, Place, Root, Roots};
@@ -41,7 +41,10 @@ use crate::write::{Change, Durability, HardLinks};
 /// # Ok::<(), fs_core::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Workspace(Arc<Shared>);
+pub struct Workspace {
+    shared: Arc<Shared>,
+    tool: &'static str,
+}
 
 /// What the clones of a workspace share.
 #[derive(Debug)]
@@ -55,6 +58,7 @@ pub(crate) struct Shared {
     durability: Durability,
     locks: FileLocks,
     index: IndexCache,
+    pub(crate) history: History,
 }
 
 /// Builds a workspace.
@@ -67,6 +71,7 @@ pub struct WorkspaceBuilder {
     hard_links: HardLinks,
     one_filesystem: bool,
     durability: Durability,
+    history: Option<(PathBuf, HistoryLimits)>,
 }
 
 /// A root as front ends show it.
@@ -102,6 +107,35 @@ pub struct Opened {
     pub path: RelPath,
     /// Its size in bytes when it was opened.
     pub size: u64,
+}
+
+/// Where a path really leads, for a caller that keeps something about a file: one file that keeps
+/// its name has one place, whatever paths and links lead there. It is not for answers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RealPlace {
+    /// The name of its root; `None` outside the roots.
+    pub root: Option<String>,
+    /// Its link-free path below that root.
+    pub path: RelPath,
+}
+
+/// Which links a path is taken through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// All of them: what a read and a write do.
+    Follow,
+    /// A link that has the last name is meant itself: what a move and a removal do.
+    KeepLast,
+}
+
+impl Opened {
+    /// Returns the place of the file.
+    pub fn place(&self) -> RealPlace {
+        RealPlace {
+            root: self.root.clone(),
+            path: self.path.clone(),
+        }
+    }
 }
 
 impl WorkspaceBuilder {
@@ -170,13 +204,25 @@ impl WorkspaceBuilder {
         self
     }
 
+    /// Keeps what changes take away in `dir`, a directory for state outside of the roots, so that they
+    /// can be undone; none is kept by default.
+    ///
+    /// It is made if it is not there, for this user alone. Where it lies in a root it does not exist
+    /// for callers. Files that usually hold secrets ([`SECRETS`](crate::SECRETS)) are never kept. A
+    /// directory that cannot be used is no error: see [`Workspace::history_status`].
+    #[must_use]
+    pub fn history(mut self, dir: &Path, limits: HistoryLimits) -> Self {
+        self.history = Some((dir.to_owned(), limits));
+        self
+    }
+
     /// Opens the roots.
     ///
     /// # Errors
     /// `invalid_argument` for field `root` (none, a name twice, a name with `/` or `:`), `deny` or
     /// `deny_edit`; `not_found`, `not_a_directory`, `permission_denied` and `denied_by_policy` (a
     /// file system of the kernel) with a root's path as configured.
-    pub fn build(self) -> Result<Workspace> {
+    pub fn build(mut self) -> Result<Workspace> {
         check_names(&self.roots)?;
         let roots = self.roots.iter();
         let named = roots.map(|(name, path, rights)| Root::open(Some(name), path, *rights));
@@ -184,8 +230,15 @@ impl WorkspaceBuilder {
             Rights::NONE => None,
             rights => Some(Root::open(None, Path::new("/"), rights)?),
         };
-        Ok(Workspace(Arc::new(Shared {
-            roots: Roots::new(named.collect::<Result<_>>()?, outside),
+        let roots = Roots::new(named.collect::<Result<_>>()?, outside);
+        let history = match &self.history {
+            Some((dir, limits)) => History::open(dir, *limits, &roots),
+            None => History::default(),
+        };
+        self.deny.extend(history.globs_below(&roots));
+        let shared = Shared {
+            roots,
+            history,
             policy: Policy::new(&self.deny, &self.deny_edit)?,
             one_filesystem: self.one_filesystem,
             no_openat2: AtomicBool::new(false),
@@ -193,7 +246,11 @@ impl WorkspaceBuilder {
             durability: self.durability,
             locks: FileLocks::default(),
             index: IndexCache::new(),
-        })))
+        };
+        Ok(Workspace {
+            shared: Arc::new(shared),
+            tool: "",
+        })
     }
 }
 
@@ -205,7 +262,7 @@ impl Workspace {
 
     /// Returns the roots in the order in which they were added.
     pub fn roots(&self) -> Vec<RootInfo> {
-        let roots = self.0.roots.named.iter();
+        let roots = self.shared.roots.named.iter();
         let infos = roots.map(|root| RootInfo {
             name: root.name.clone().unwrap_or_default(),
             path: root.path.clone(),
@@ -217,7 +274,7 @@ impl Workspace {
 
     /// Returns what may be done to paths in no root.
     pub fn outside(&self) -> Rights {
-        let outside = self.0.roots.outside.as_ref();
+        let outside = self.shared.roots.outside.as_ref();
         outside.map_or(Rights::NONE, |outside| outside.rights)
     }
 
@@ -256,8 +313,32 @@ impl Workspace {
     /// Those of [`Workspace::open`] and of [`fs_core::read_window`].
     pub fn read(&self, path: &str, options: &ReadOptions) -> Result<Window> {
         let opened = self.open(path)?;
-        let window = fs_core::read_window(&opened.file, options, Some(self.index()));
+        let window = self.read_opened(&opened, options);
         window.map_err(|error| error.at(path))
+    }
+
+    /// Reads a window of a file that is open.
+    ///
+    /// # Errors
+    /// Those of [`fs_core::read_window`], without the path.
+    pub fn read_opened(&self, opened: &Opened, options: &ReadOptions) -> Result<Window> {
+        fs_core::read_window(&opened.file, options, Some(self.index()))
+    }
+
+    /// Returns the place that a path leads to, for whoever may edit there; nothing need be there.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::stat`].
+    pub fn place_of(&self, path: &str, links: Links) -> Result<RealPlace> {
+        let follow = match links {
+            Links::Follow => Follow::Last,
+            Links::KeepLast => Follow::No,
+        };
+        let place = self.locate(path, Rights::EDIT, follow)?;
+        Ok(RealPlace {
+            root: place.root.name.clone(),
+            path: place.rel,
+        })
     }
 
     /// Returns what the path names; a link is a link, unless a slash follows it.
@@ -343,43 +424,41 @@ impl Workspace {
         }
     }
 
-    /// Removes a file or a link; of a link only the link itself.
-    ///
-    /// # Errors
-    /// `is_a_directory`; else those of [`Workspace::stat`].
-    pub fn remove_file(&self, path: &str) -> Result<()> {
-        let need = needed(Operation::Remove, OpenFlags::NONE);
-        let place = self.locate(path, need, Follow::No)?;
-        let removed = match place.kind() {
-            None => Err(Problem::NotFound.into()),
-            Some(FileType::Directory) => Err(Problem::IsADirectory.into()),
-            Some(_) => unlink(&place),
-        };
-        removed.map_err(|error| error.at(path))
+    /// Returns this workspace with another name for who changes files through it.
+    pub(crate) fn with_tool(&self, tool: &'static str) -> Self {
+        Self {
+            tool,
+            ..self.clone()
+        }
+    }
+
+    /// Returns who changes files through this.
+    pub(crate) fn tool(&self) -> &'static str {
+        self.tool
     }
 
     pub(crate) fn shared(&self) -> &Shared {
-        &self.0
+        &self.shared
     }
 
     /// Returns what happens to the other names of a file unless a call says so.
     pub(crate) fn hard_link_policy(&self) -> HardLinks {
-        self.0.hard_links
+        self.shared.hard_links
     }
 
     /// Returns how sure a write is to outlive a power failure.
     pub(crate) fn durability(&self) -> Durability {
-        self.0.durability
+        self.shared.durability
     }
 
     /// Returns the locks of the files that are being changed.
     pub(crate) fn locks(&self) -> &FileLocks {
-        &self.0.locks
+        &self.shared.locks
     }
 
     /// Returns the line index of large files.
     pub(crate) fn index(&self) -> &IndexCache {
-        &self.0.index
+        &self.shared.index
     }
 }
 
@@ -411,13 +490,6 @@ fn make_dir(place: &Place) -> Result<()> {
         &place.name,
         Mode::from_raw_mode(0o777),
     )?)
-}
-
-fn unlink(place: &Place) -> Result<()> {
-    match rustix::fs::unlinkat(&place.dir, &place.name, AtFlags::empty()) {
-        Err(Errno::ISDIR) => Err(Problem::IsADirectory.into()),
-        removed => Ok(removed?),
-    }
 }
 
 pub(crate) fn entry_of(place: &Place) -> Option<Entry> {

@@ -15,9 +15,7 @@ use fs_core::{
 use crate::resolve::{Follow, Place};
 use crate::rights::{OpenFlags, Operation, needed};
 use crate::workspace::Workspace;
-use held::Held;
-
-pub(crate) use held::open_locked;
+pub(crate) use held::{Held, open_locked};
 
 /// The largest file in bytes that is changed in memory: by [`Workspace::update`], and by a write that
 /// needs all of it. A larger one is `too_large`.
@@ -118,6 +116,9 @@ pub struct WriteOptions {
 pub struct UpdateOptions {
     /// Refuses (`conflict`) a file that is not this version.
     pub if_version: Option<Version>,
+    /// What the caller believes to be there: refuses (`conflict`) a file that is another version,
+    /// but a file that is gone may be created again.
+    pub served: Option<Version>,
     /// What is kept beside the file.
     pub backup: Backup,
     /// What happens to other names; `None` for the workspace's default.
@@ -137,6 +138,8 @@ pub struct Written {
     pub text_bytes: u64,
     /// The version of the file, after.
     pub version: Version,
+    /// The version of the file, before; `None` when it is new.
+    pub before: Option<Version>,
     /// Its format; `None` when the bytes are opaque, and after an update.
     pub format: Option<TextFormat>,
     /// The name of the backup beside the file; where a link led there, `*` stands for the file's
@@ -183,6 +186,24 @@ impl Default for WriteOptions {
     }
 }
 
+impl UpdateOptions {
+    fn is_of_any_version(&self) -> bool {
+        self.if_version.is_none() && self.served.is_none()
+    }
+
+    /// Checks that a file of this version is the one that is meant.
+    ///
+    /// # Errors
+    /// `conflict`.
+    fn check_version(&self, version: &Version) -> Result<()> {
+        let mut wanted = self.if_version.iter().chain(&self.served);
+        if wanted.all(|wanted| wanted == version) {
+            return Ok(());
+        }
+        Err(Problem::Conflict.into())
+    }
+}
+
 impl Workspace {
     /// Writes text to a file: all of it, at its end, before a line, or as a new file.
     ///
@@ -192,7 +213,7 @@ impl Workspace {
     /// be equal are not written: [`Change::Unchanged`]. Links are followed while they stay inside,
     /// and a dangling one gets its target; for [`WriteMode::CreateNew`] every link counts as there.
     ///
-    /// An overwrite or append without `if_version` that somebody disturbs starts again. Files over
+    /// An overwrite or append without a version that somebody disturbs starts again. Files over
     /// 64 MiB are judged by their first and last 64 KiB when the text is ASCII or the encoding
     /// named; else, and for an insert, they are loaded.
     ///
@@ -221,7 +242,7 @@ impl Workspace {
     /// `out_of_range`, `unencodable`, `backup_failed`, `not_replaceable`, `cancelled`, `io`. The
     /// file is then as it was.
     pub fn write(&self, path: &str, text: &str, options: &WriteOptions) -> Result<Written> {
-        let again = options.update.if_version.is_none()
+        let again = options.update.is_of_any_version()
             && matches!(options.mode, WriteMode::Overwrite | WriteMode::Append);
         let mut tries = if again { TRIES } else { 1 };
         loop {

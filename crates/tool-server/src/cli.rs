@@ -1,5 +1,7 @@
 //! `call` and `tools`: the tools for people and scripts.
 
+mod history;
+
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,6 +15,8 @@ use tool_server::{Call, CallError, Settings, ToolOutput, ToolSet, ToolSpec, Tool
 use crate::config::Print;
 use crate::failure::Failure;
 use crate::progress;
+
+pub(crate) use history::{history, show, undo};
 
 /// Calls one tool and prints its answer: exit code 0, or 1 when the tool failed.
 pub(crate) fn call(

@@ -5,9 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use fs_core::{Encoding, Fallback};
-use fs_sandbox::{AGENT_CONFIG, Backup, GIT_INTERNALS, HardLinks, Rights, SECRETS, Workspace};
+use fs_sandbox::{
+    AGENT_CONFIG, Backup, GIT_INTERNALS, HardLinks, HistoryLimits, Rights, SECRETS, Workspace,
+};
 use tool_server::schema::nearest;
-use tool_server::{Settings, ToolSet};
+use tool_server::{Settings, Stale, ToolSet};
 
 use crate::failure::Failure;
 use crate::flags::{Access, Flags, OrderedRoots};
@@ -26,6 +28,8 @@ pub(crate) struct Config {
     deny_edit: Vec<String>,
     hard_links: HardLinks,
     one_filesystem: bool,
+    state: Option<PathBuf>,
+    limits: HistoryLimits,
 }
 
 /// What to do.
@@ -41,6 +45,12 @@ pub(crate) enum Command {
     },
     /// Print the tools.
     Tools { print: Print },
+    /// List changes.
+    History { path: Option<String>, print: Print },
+    /// Take changes back.
+    Undo { path: String, entry: Option<u64> },
+    /// Show a change.
+    Show { path: String, entry: Option<u64> },
 }
 
 /// The form of what is printed.
@@ -84,6 +94,17 @@ impl Config {
         self
     }
 
+    /// Returns this with a directory for state, where no flag names one.
+    pub(crate) fn with_state(mut self, state: Option<PathBuf>) -> Self {
+        self.state = self.state.or(state);
+        self
+    }
+
+    /// Returns the directory for state.
+    pub(crate) fn state(&self) -> Option<&Path> {
+        self.state.as_deref()
+    }
+
     /// Opens the roots.
     pub(crate) fn workspace(&self) -> Result<Workspace, Failure> {
         if self.roots.is_empty() {
@@ -104,6 +125,9 @@ impl Config {
         }
         for glob in &self.deny_edit {
             builder = builder.deny_edit(glob);
+        }
+        if let Some(state) = &self.state {
+            builder = builder.history(state, self.limits);
         }
         builder
             .build()
@@ -134,6 +158,8 @@ impl Config {
             deny_edit,
             hard_links: hard_links(flags.hard_links.as_deref())?,
             one_filesystem: flags.one_filesystem,
+            state: flags.state,
+            limits: limits(flags.history_entries, flags.history_bytes),
         })
     }
 }
@@ -200,8 +226,8 @@ fn settings(flags: &Flags) -> Result<Settings, Failure> {
             Some(0) => None,
             limit => limit,
         },
+        stale: stale(flags.stale.as_deref())?,
     };
-    stale(flags.stale.as_deref())?;
     let names: Vec<&str> = ToolSet::All.specs().map(|spec| spec.name).collect();
     for name in &flags.disable_tool {
         if !names.contains(&name.as_str()) {
@@ -252,9 +278,10 @@ fn hard_links(policy: Option<&str>) -> Result<HardLinks, Failure> {
     }
 }
 
-fn stale(policy: Option<&str>) -> Result<(), Failure> {
+fn stale(policy: Option<&str>) -> Result<Stale, Failure> {
     match policy {
-        None | Some("refuse" | "allow") => Ok(()),
+        None | Some("refuse") => Ok(Stale::Refuse),
+        Some("allow") => Ok(Stale::Allow),
         Some(other) => Err(unknown("stale", other, &["refuse", "allow"])),
     }
 }
@@ -275,7 +302,50 @@ fn command(words: Vec<String>, print: Print) -> Result<Command, Failure> {
             }),
             None => Err(Failure::usage("`call` needs a tool: call TOOL ARG=VALUE…")),
         },
-        Some(other) => Err(unknown("command", other, &["call", "tools"])),
+        Some("history") => match (words.next(), words.next()) {
+            (path, None) => Ok(Command::History { path, print }),
+            _ => Err(Failure::usage("`history` takes one path at most")),
+        },
+        Some("undo") => {
+            let (path, entry) = change("undo", words)?;
+            Ok(Command::Undo { path, entry })
+        }
+        Some("show") => {
+            let (path, entry) = change("show", words)?;
+            Ok(Command::Show { path, entry })
+        }
+        Some(other) => {
+            let commands = ["call", "tools", "history", "undo", "show"];
+            Err(unknown("command", other, &commands))
+        }
+    }
+}
+
+/// Returns the path and the entry that a command names: `7` and `#7` are the same.
+fn change(
+    command: &str,
+    mut words: impl Iterator<Item = String>,
+) -> Result<(String, Option<u64>), Failure> {
+    let usage = || Failure::usage(format!("`{command}` needs a file: {command} PATH [ENTRY]"));
+    let path = words.next().ok_or_else(usage)?;
+    let number = |word: String| {
+        word.strip_prefix('#')
+            .unwrap_or(&word)
+            .parse()
+            .map_err(|_| usage())
+    };
+    let entry = words.next().map(number).transpose()?;
+    match words.next() {
+        None => Ok((path, entry)),
+        Some(_) => Err(usage()),
+    }
+}
+
+fn limits(entries: Option<u64>, bytes: Option<u64>) -> HistoryLimits {
+    let limits = HistoryLimits::default();
+    HistoryLimits {
+        entries: entries.unwrap_or(limits.entries),
+        bytes: bytes.unwrap_or(limits.bytes),
     }
 }
 

@@ -14,11 +14,11 @@ use crate::render::{counted, format_words, with_format};
 use crate::schema::{Args, Param};
 use crate::toolbox::{Call, Toolbox};
 
-pub(crate) const ENCODING: Param = Param::text("encoding", "Such as gb18030; else detected.");
-pub(crate) const IF_VERSION: Param = Param::text("if_version", "Refuse a file of another version.");
+pub(crate) const ENCODING: Param = Param::text("encoding", "Else detected.");
+pub(crate) const IF_VERSION: Param = Param::text("if_version", "Refuse another version.");
 /// The path of what a tool is about; its description says what that is.
 pub(crate) const PATH: Param = Param::text("path", "").required();
-const CREATE_BACKUP: Param = Param::flag("create_backup", "Keep the old file as NAME.bak.");
+const CREATE_BACKUP: Param = Param::flag("create_backup", "Keep NAME.bak.");
 
 /// Returns the encoding that the call names.
 pub(crate) fn encoding(args: &Args) -> Result<Option<Encoding>, ToolError> {
@@ -32,13 +32,18 @@ pub(crate) fn update_options(
     args: &Args,
     call: &Call,
 ) -> Result<UpdateOptions, ToolError> {
-    let version = args.text("if_version").map(Version::parse).transpose()?;
     Ok(UpdateOptions {
-        if_version: version,
+        if_version: if_version(args)?,
+        served: None,
         backup: backup(toolbox, args)?,
         hard_links: None,
         cancel: call.cancel.clone(),
     })
+}
+
+/// Returns the version that the call names.
+pub(crate) fn if_version(args: &Args) -> Result<Option<Version>, ToolError> {
+    Ok(args.text("if_version").map(Version::parse).transpose()?)
 }
 
 fn backup(toolbox: &Toolbox, args: &Args) -> Result<Backup, ToolError> {

@@ -14,7 +14,8 @@ use serde::Deserialize;
     about = "File tools for language models over MCP, inside the roots you name",
     override_usage = "tool-server --root [NAME=]PATH… [OPTIONS]\n       \
                       tool-server call TOOL ARG=VALUE… --root PATH [--json]\n       \
-                      tool-server tools [--json]",
+                      tool-server tools [--json]\n       \
+                      tool-server history [PATH] | undo PATH [ENTRY] | show PATH [ENTRY] --root PATH",
     after_help = "Without a command it serves MCP on its standard input and output.\n\
                   VALUE is JSON where the parameter is no text.\n\
                   What lies outside the roots can be read, edited or deleted when the variables\n\
@@ -78,12 +79,20 @@ pub(crate) struct Flags {
     /// What a backup is: single (NAME.bak, replaced each time), keep (numbered) or off
     #[arg(long, value_name = "POLICY")]
     pub(crate) backup: Option<String>,
-    /// Changes of a file that changed since it was read: refuse or allow; without effect so far
+    /// Overwriting a file that changed since this session read or wrote it: refuse (the answer shows
+    /// the change, and the same call again goes through) or allow
     #[arg(long, value_name = "POLICY")]
     pub(crate) stale: Option<String>,
-    /// The directory for what outlives a run; nothing does so far
+    /// The directory for the history of changes; by default $XDG_STATE_HOME/postern or
+    /// ~/.local/state/postern
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
+    /// How many changes the history keeps for each root, 5000 when absent; 0 keeps none
+    #[arg(long, value_name = "N")]
+    pub(crate) history_entries: Option<u64>,
+    /// How many bytes of earlier files it keeps for each root, 2 GiB when absent
+    #[arg(long, value_name = "N")]
+    pub(crate) history_bytes: Option<u64>,
     /// Let the client's roots narrow these; not there yet
     #[arg(long)]
     pub(crate) client_roots: bool,
@@ -100,11 +109,11 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "FILE")]
     #[serde(skip)]
     pub(crate) config: Option<PathBuf>,
-    /// Print JSON (with call and tools)
+    /// Print JSON (with call, tools and history)
     #[arg(long)]
     #[serde(skip)]
     pub(crate) json: bool,
-    /// call TOOL ARG=VALUE…, or tools
+    /// call TOOL ARG=VALUE…, tools, history [PATH], undo PATH [ENTRY] or show PATH [ENTRY]
     #[arg(value_name = "COMMAND")]
     #[serde(skip)]
     pub(crate) words: Vec<String>,
@@ -189,6 +198,8 @@ impl Flags {
         self.backup = self.backup.or(file.backup);
         self.stale = self.stale.or(file.stale);
         self.state = self.state.or(file.state);
+        self.history_entries = self.history_entries.or(file.history_entries);
+        self.history_bytes = self.history_bytes.or(file.history_bytes);
         self.http = self.http.or(file.http);
         self.disable_tool.extend(file.disable_tool);
         self.deny.extend(file.deny);

@@ -38,13 +38,16 @@
 mod error;
 mod file;
 mod files;
+pub mod history;
+mod memory;
 mod output;
 pub mod render;
 pub mod schema;
+mod stale;
 mod toolbox;
 
 pub use error::ToolError;
 pub use output::ToolOutput;
 pub use toolbox::{
-    Call, CallError, Checked, Effect, LongWork, Settings, ToolSet, ToolSpec, Toolbox,
+    Call, CallError, Checked, Effect, LongWork, Settings, Stale, ToolSet, ToolSpec, Toolbox,
 };

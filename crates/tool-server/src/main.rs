@@ -23,6 +23,7 @@ mod transport;
 
 use std::process::ExitCode;
 
+use fs_sandbox::HistoryStatus;
 use tool_server::Toolbox;
 use tracing::{info, warn};
 use tracing_subscriber::filter::LevelFilter;
@@ -30,7 +31,7 @@ use tracing_subscriber::filter::LevelFilter;
 use crate::config::{Command, Config, describe_outside, describe_roots};
 use crate::failure::Failure;
 use crate::mcp::Structured;
-use crate::switches::Outside;
+use crate::switches::{Outside, state_directory};
 
 /// Calls that run at the same time at most; the others wait.
 const MAX_CALLS: usize = 32;
@@ -41,7 +42,9 @@ fn main() -> ExitCode {
 
 fn run() -> Result<ExitCode, Failure> {
     let config = Config::from_line(std::env::args_os())?;
-    let config = config.with_outside(Outside::of_environment());
+    let config = config
+        .with_outside(Outside::of_environment())
+        .with_state(state_directory());
     match config.command.clone() {
         Command::Tools { print } => cli::tools(&config.settings, print),
         Command::Call {
@@ -52,6 +55,18 @@ fn run() -> Result<ExitCode, Failure> {
             log_from(LevelFilter::WARN);
             let toolbox = open(&config)?;
             cli::call(&toolbox, &tool, &arguments, print)
+        }
+        Command::History { path, print } => {
+            log_from(LevelFilter::WARN);
+            cli::history(open(&config)?.workspace(), path.as_deref(), print)
+        }
+        Command::Undo { path, entry } => {
+            log_from(LevelFilter::WARN);
+            cli::undo(open(&config)?.workspace(), &path, entry)
+        }
+        Command::Show { path, entry } => {
+            log_from(LevelFilter::WARN);
+            cli::show(open(&config)?.workspace(), &path, entry)
         }
         Command::Serve => serve(&config),
     }
@@ -86,8 +101,19 @@ fn open(config: &Config) -> Result<Toolbox, Failure> {
     if let Some(missing) = cli::missing_tools(config.settings.set) {
         warn!("{missing}");
     }
+    match workspace.history_status() {
+        HistoryStatus::Off(reason) => warn!("no history, so no undo: {reason}"),
+        HistoryStatus::On { swept: 0 } => {}
+        HistoryStatus::On { swept } => {
+            warn!("removed temporary files that a killed process left: {swept}");
+        }
+    }
     if config.confine {
-        let confinement = fs_sandbox::confine(&workspace, &[])
+        let state = match workspace.history_status() {
+            HistoryStatus::On { .. } => config.state(),
+            HistoryStatus::Off(_) => None,
+        };
+        let confinement = fs_sandbox::confine(&workspace, &Vec::from_iter(state))
             .map_err(|error| Failure::failed(format!("--confine: {error}")))?;
         warn!("confinement by the kernel: {confinement:?}");
     }

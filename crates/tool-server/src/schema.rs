@@ -64,6 +64,7 @@ pub enum Kind {
 /// Invariant: every required argument is there, and each has the kind of its parameter.
 #[derive(Debug, Clone)]
 pub struct Args {
+    tool: &'static str,
     params: &'static [Param],
     given: Vec<Option<Arg>>,
     clamped: Vec<String>,
@@ -185,11 +186,16 @@ impl Args {
     /// `invalid_argument`, naming the field: an unknown name (with the accepted names and the
     /// nearest one), a missing one, a wrong type, a number below its smallest value.
     pub fn check(
-        tool: &str,
+        tool: &'static str,
         params: &'static [Param],
         given: Map<String, Value>,
     ) -> Result<Self, ToolError> {
         Self::check_below(tool, "", params, given)
+    }
+
+    /// Returns the name of the tool.
+    pub fn tool(&self) -> &'static str {
+        self.tool
     }
 
     /// Returns the text of `name`, or `None` when it was not given.
@@ -268,7 +274,7 @@ impl Args {
     }
 
     fn check_below(
-        tool: &str,
+        tool: &'static str,
         prefix: &str,
         params: &'static [Param],
         mut given: Map<String, Value>,
@@ -277,6 +283,7 @@ impl Args {
             return Err(unknown_name(tool, prefix, name, params));
         }
         let mut args = Self {
+            tool,
             params,
             given: Vec::with_capacity(params.len()),
             clamped: Vec::new(),
@@ -297,7 +304,7 @@ impl Args {
 
     fn convert(
         &mut self,
-        tool: &str,
+        tool: &'static str,
         field: &str,
         kind: Kind,
         value: Value,
@@ -340,7 +347,7 @@ impl Args {
 
     fn convert_items(
         &mut self,
-        tool: &str,
+        tool: &'static str,
         field: &str,
         params: &'static [Param],
         items: Vec<Value>,

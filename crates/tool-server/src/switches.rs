@@ -1,6 +1,8 @@
-//! What may be done outside the roots, by five switches of the environment.
+//! What the environment says: five switches for what may be done outside the roots, and where state is
+//! kept.
 
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 use fs_sandbox::Rights;
 
@@ -23,12 +25,7 @@ pub(crate) struct Outside {
 impl Outside {
     /// Returns what the environment says now; whoever starts the server asks once.
     pub(crate) fn of_environment() -> Self {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the operator's switches, read once at the start"
-        )]
-        let value = |name: &str| std::env::var_os(name);
-        Self::of(value)
+        Self::of(variable)
     }
 
     fn of(value: impl Fn(&str) -> Option<OsString>) -> Self {
@@ -41,6 +38,31 @@ impl Outside {
         }
         outside
     }
+}
+
+/// Returns the directory for state that users have by the XDG Base Directory Specification; `None`
+/// where nobody says where their home is.
+pub(crate) fn state_directory() -> Option<PathBuf> {
+    state_directory_of(variable)
+}
+
+fn state_directory_of(value: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let absolute = |name| {
+        value(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let home = || absolute("HOME").map(|home| home.join(".local/state"));
+    let state = absolute("XDG_STATE_HOME").or_else(home)?;
+    Some(state.join(Path::new("postern")))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the operator's switches, read once at the start"
+)]
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 fn is_on(value: &OsStr) -> bool {
@@ -63,6 +85,29 @@ mod tests {
         };
         let outside = Outside::of(value);
         assert_eq!((outside.rights, &*outside.switches), (rights, switches));
+    }
+
+    #[test]
+    fn state_lies_where_the_user_says() {
+        let check = |set: &[(&str, &str)], path: Option<&str>| {
+            let value = |name: &str| {
+                let found = set.iter().find(|(given, _)| *given == name);
+                found.map(|(_, value)| OsString::from(value))
+            };
+            assert_eq!(state_directory_of(value), path.map(PathBuf::from));
+        };
+        check(&[], None);
+        check(&[("HOME", "relative")], None);
+        check(
+            &[("HOME", "/home/me")],
+            Some("/home/me/.local/state/postern"),
+        );
+        let both = [("HOME", "/home/me"), ("XDG_STATE_HOME", "/state")];
+        check(&both, Some("/state/postern"));
+        check(
+            &[("XDG_STATE_HOME", ""), both[0]],
+            Some("/home/me/.local/state/postern"),
+        );
     }
 
     #[test]

@@ -7,11 +7,15 @@ use fs_sandbox::{Backup, Workspace};
 use serde_json::{Map, Value};
 
 use crate::error::ToolError;
+use crate::memory::Memory;
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param, object_schema};
-use crate::{file, files};
+use crate::{file, files, history};
 
-/// The tools that a server offers, over one workspace.
+/// The tools that a server offers, over one workspace, to one session.
+///
+/// It remembers what it has shown of each file, see [`Stale`]: who serves several sessions makes a
+/// toolbox for each.
 ///
 /// ```no_run
 /// # use std::path::Path;
@@ -30,6 +34,7 @@ use crate::{file, files};
 pub struct Toolbox {
     workspace: Workspace,
     settings: Settings,
+    memory: Option<Memory>,
 }
 
 /// What a toolbox offers and what it takes bytes for.
@@ -49,6 +54,19 @@ pub struct Settings {
     pub backup: Backup,
     /// The largest file that `read_file` reads, in bytes; `None` for no limit.
     pub max_read_bytes: Option<u64>,
+    /// What happens to an overwrite of a file that changed since the session saw it.
+    pub stale: Stale,
+}
+
+/// What happens to an overwrite of a file that changed since the session saw it, by a read or by a
+/// change of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stale {
+    /// `conflict`, which shows what has changed; the same call again goes through.
+    #[default]
+    Refuse,
+    /// It goes through, and nothing is remembered.
+    Allow,
 }
 
 /// A set of tools.
@@ -158,7 +176,7 @@ pub enum CallError {
 /// What begins the words of an error of the family `file`.
 const ERROR_MARK: &str = "ERROR: ";
 
-static TOOLS: [&ToolSpec; 17] = [
+static TOOLS: [&ToolSpec; 19] = [
     &files::read::TOOL,
     &files::write::TOOL,
     &files::edit::TOOL,
@@ -176,14 +194,18 @@ static TOOLS: [&ToolSpec; 17] = [
     &file::transfer::MOVE,
     &file::make_dir::TOOL,
     &file::delete::TOOL,
+    &history::UNDO,
+    &history::LIST,
 ];
 
 impl Toolbox {
     /// Returns a toolbox over `workspace`.
     pub fn new(workspace: Workspace, settings: Settings) -> Self {
+        let memory = (settings.stale == Stale::Refuse).then(Memory::default);
         Self {
             workspace,
             settings,
+            memory,
         }
     }
 
@@ -192,9 +214,19 @@ impl Toolbox {
         &self.workspace
     }
 
+    /// Returns the workspace for changes by the tool of a call.
+    pub(crate) fn workspace_for(&self, args: &Args) -> Workspace {
+        self.workspace.for_tool(args.tool())
+    }
+
     /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns what its session was shown, unless the settings let it overwrite what it has not seen.
+    pub(crate) fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref()
     }
 
     /// Returns the tools that are offered, in the order in which they are shown.
@@ -314,6 +346,7 @@ impl Default for Settings {
             fallback: Fallback::Auto,
             backup: Backup::Single,
             max_read_bytes: Some(Self::MAX_READ_BYTES),
+            stale: Stale::default(),
         }
     }
 }

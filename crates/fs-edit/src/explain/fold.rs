@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use memchr::memmem;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{Field, Finding, count_breaks, pair};
+use super::{Field, Finding, count_breaks, pair, seek};
 
 /// A skeleton shorter than this many bytes says nothing.
 const MIN_SKELETON: usize = 3;
@@ -46,7 +46,9 @@ impl Field<'_> {
         let folded = skeleton(&self.text, || self.budget.is_spent())?;
         let inside = needle.strip_suffix(b"\n").unwrap_or(&needle);
         let more = count_breaks(inside);
-        let places = memmem::find_iter(&folded, &needle).take(MAX_PLACES);
+        let finder = memmem::Finder::new(&needle);
+        let next = |from| seek(&folded, &finder, from, self.budget);
+        let places = std::iter::successors(next(0), |at| next(at + 1)).take(MAX_PLACES);
         let best = places
             .map(|at| 1 + count_breaks(folded.get(..at).unwrap_or_default()))
             .take_while(|_| !self.budget.is_spent())
@@ -54,13 +56,26 @@ impl Field<'_> {
             .min()?;
         let (likeness, first) = best;
         let lines = self.lines(first, first + more);
-        let finding = Finding::at(first, first + more, |place| {
-            let (file, old) = first_unequal(&lines, old);
+        let (index, file, old) = first_unequal(&lines, old);
+        let finding = Finding::at(likeness.probe(), first, first + more, |place| {
             let verb = if more == 0 { "differs" } else { "differ" };
             let what = words(likeness, file, old);
             format!("{place} {verb} only in {what}{}", pair(file, old))
         });
-        Some((finding, likeness))
+        Some((self.with_exact(finding, first + index), likeness))
+    }
+}
+
+impl Likeness {
+    /// Returns the name of what tells texts apart by this.
+    fn probe(self) -> &'static str {
+        match self {
+            Self::Edges | Self::Blanks => "blanks",
+            Self::LookAlikes => "look_alikes",
+            Self::Composition => "composition",
+            Self::Case => "case",
+            Self::Several => "several",
+        }
     }
 }
 
@@ -195,9 +210,9 @@ fn without_blanks(text: &str) -> String {
     text.replace([' ', '\t'], "")
 }
 
-/// Returns the first lines that are not equal: of the file, and of `old`. A single line, and the
-/// ends of several, may be part of the file's line.
-fn first_unequal<'a>(file: &'a str, old: &'a str) -> (&'a str, &'a str) {
+/// Returns the first lines that are not equal, of the file and of `old`, with their index. A single
+/// line, and the ends of several, may be part of the file's line.
+fn first_unequal<'a>(file: &'a str, old: &'a str) -> (u64, &'a str, &'a str) {
     let old = old.strip_suffix('\n').unwrap_or(old);
     let count = old.split('\n').count();
     let mut pairs = file.split('\n').zip(old.split('\n')).enumerate();
@@ -207,7 +222,9 @@ fn first_unequal<'a>(file: &'a str, old: &'a str) -> (&'a str, &'a str) {
         (_, true) => !file.starts_with(old),
         (_, false) => file != old,
     });
-    unequal.map_or((file, old), |(_, lines)| lines)
+    unequal.map_or((0, file, old), |(index, (file, old))| {
+        (index as u64, file, old)
+    })
 }
 
 fn words(likeness: Likeness, file: &str, old: &str) -> String {

@@ -9,6 +9,8 @@ use super::{Field, Finding, pair};
 
 /// How many of the longest lines or words vote.
 const VOTERS: usize = 3;
+/// How many lines or words stand for election, the first ones.
+const MAX_CANDIDATES: usize = 10_000;
 /// How many places of one voter are looked at: what stands everywhere says nothing.
 const MAX_HITS: usize = 64;
 /// How many windows are compared.
@@ -23,6 +25,7 @@ const MIN_RATIO: f32 = 0.5;
 struct Window {
     first: u64,
     equal: usize,
+    first_unequal: u64,
     ratio: f32,
 }
 
@@ -48,7 +51,8 @@ impl Field<'_> {
         if best.equal == 0 && best.ratio < MIN_RATIO {
             return None;
         }
-        Some(self.describe(&best, &lines))
+        let finding = self.describe(&best, &lines);
+        Some(self.with_exact(finding, best.first + best.first_unequal))
     }
 
     /// Returns for each first line of a window how many voters put it there.
@@ -59,7 +63,10 @@ impl Field<'_> {
                 break;
             }
             let (mut line, mut counted) = (1, 0);
-            for at in memmem::find_iter(&self.text, needle.as_bytes()).take(MAX_HITS) {
+            let finder = memmem::Finder::new(needle.as_bytes());
+            let next = |from| self.seek(&finder, from);
+            let after = |at: &usize| next(at + needle.len());
+            for at in std::iter::successors(next(0), after).take(MAX_HITS) {
                 line += super::count_breaks(self.text.get(counted..at).unwrap_or_default());
                 counted = at;
                 if let Some(first) = line.checked_sub(*index as u64).filter(|first| *first > 0) {
@@ -73,12 +80,14 @@ impl Field<'_> {
     fn window(&self, first: u64, old: &[&str]) -> Window {
         let text = self.lines(first, last_line(first, old));
         let pairs = || text.split('\n').zip(old.iter().copied());
+        let first_unequal = pairs().position(|(file, old)| file.trim() != old.trim());
         let unequal = pairs().filter(|(file, old)| file.trim() != old.trim());
         let ratios = unequal
             .take(MAX_COMPARED)
             .map(|(file, old)| ratio(file, old));
         Window {
             first,
+            first_unequal: first_unequal.unwrap_or_default() as u64,
             equal: pairs()
                 .filter(|(file, old)| file.trim() == old.trim())
                 .count(),
@@ -91,7 +100,7 @@ impl Field<'_> {
         let text = self.lines(window.first, last);
         let mut pairs = (window.first..).zip(text.split('\n').zip(old.iter().copied()));
         let unequal = pairs.find(|(_, (file, old))| file.trim() != old.trim());
-        Finding::at(window.first, last, |place| {
+        Finding::at("nearest", window.first, last, |place| {
             let score = if old.len() > 1 {
                 format!(", where {} of {} lines are equal", window.equal, old.len())
             } else {
@@ -117,7 +126,8 @@ fn last_line(first: u64, old: &[&str]) -> u64 {
 }
 
 fn longest_lines<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
-    longest(lines.iter().map(|line| line.trim()).enumerate(), 3)
+    let lines = lines.iter().take(MAX_CANDIDATES);
+    longest(lines.map(|line| line.trim()).enumerate(), 3)
 }
 
 fn longest_words<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
@@ -125,7 +135,7 @@ fn longest_words<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
         let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
         words.map(move |word| (index, word))
     });
-    longest(words, 3)
+    longest(words.take(MAX_CANDIDATES), 3)
 }
 
 /// Returns the longest of `candidates` with at least `min` bytes, longest first.

@@ -239,3 +239,200 @@ fn long_lines_are_cut() {
     );
     assert!(finding.unwrap().words.len() < 500);
 }
+
+/// Asserts which probe explains a miss, and which lines are given to be copied.
+#[track_caller]
+fn check_probe(text: &str, old: &str, probe: &str, exact: Option<&str>) {
+    let edits = [Edit::new(old, "###")];
+    let finding = explained(text.as_bytes(), &edits, EolMode::Auto, &patient()).unwrap();
+    let found = finding.exact.as_ref().map(|exact| exact.text.as_str());
+    assert_eq!((finding.probe, found), (probe, exact), "{}", finding.words);
+    assert!(finding.explanation().lines().count() <= 10);
+    if let Some(exact) = found {
+        // What is given to be copied is there, and begins in the line that is named.
+        let first = finding.exact.as_ref().unwrap().first;
+        let start = line_start(text.as_bytes(), first - 1);
+        let collapsed = text.get(start..).unwrap().replace("\r\n", "\n");
+        assert!(collapsed.starts_with(exact), "{exact:?}");
+    }
+}
+
+#[test]
+fn each_probe_has_a_name_and_gives_the_text_as_it_stands() {
+    let blanks = "\tif x {\n\t\treturn 1\n\t}\n";
+    check_probe(
+        blanks,
+        "    if x {\n        return 1\n    }",
+        "blanks",
+        Some("\tif x {\n\t\treturn 1\n\t}"),
+    );
+    check_probe(
+        "a = 1   \r\nb\r\n",
+        "a = 1\nb",
+        "blanks",
+        Some("a = 1   \nb"),
+    );
+    check_probe(
+        "it’s – here\n",
+        "it's - here",
+        "look_alikes",
+        Some("it’s – here"),
+    );
+    check_probe(
+        "a\u{a0}b\u{200b}c\n",
+        "a bc",
+        "look_alikes",
+        Some("a\u{a0}b\u{200b}c"),
+    );
+    check_probe("cafe\u{301}\n", "café", "composition", Some("cafe\u{301}"));
+    check_probe("café\n", "cafe\u{301}", "composition", Some("café"));
+    check_probe(
+        "\tprint(\"a\")\n",
+        "\\tprint(\\\"a\\\")",
+        "escapes",
+        Some("\tprint(\"a\")"),
+    );
+    check_probe(
+        "if (a && b) {\n",
+        "if (a &amp;&amp; b) {",
+        "escapes",
+        Some("if (a && b) {"),
+    );
+    for numbered in [
+        "12: let x;",
+        "  12\tlet x;",
+        "12|let x;",
+        "12→let x;",
+        "    12\u{2192}let x;",
+    ] {
+        check_probe(
+            "fn f() {\nlet x;\n",
+            numbered,
+            "line_numbers",
+            Some("let x;"),
+        );
+    }
+    check_probe("SELECT a\n", "select a", "case", Some("SELECT a"));
+    check_probe("\tSay ‘hi’\n", "say  'hi'", "several", Some("\tSay ‘hi’"));
+    check_probe(
+        "total = 41\nnext()\n",
+        "total = 42",
+        "nearest",
+        Some("total = 41"),
+    );
+}
+
+#[test]
+fn probes_that_point_elsewhere_give_nothing_to_copy() {
+    let probe = |text: &str, edits: &[Edit], eol: EolMode| {
+        let finding = explained(text.as_bytes(), edits, eol, &patient()).unwrap();
+        assert_eq!(finding.exact, None);
+        finding.probe
+    };
+    let edit = |old: &str, new: &str| Edit::new(old, new);
+    let auto = EolMode::Auto;
+    assert_eq!(probe("", &[edit("a", "b")], auto), "empty_file");
+    let breaks = [edit("a\nb", "c")];
+    assert_eq!(probe("a\r\nb\r\n", &breaks, EolMode::Exact), "line_breaks");
+    assert_eq!(
+        probe("one\rtwo\r", &[edit("one\ntwo", "c")], auto),
+        "line_breaks"
+    );
+    assert_eq!(
+        probe("port = 2\n", &[edit("port = 1", "port = 2")], auto),
+        "already_applied"
+    );
+    let two = [edit("bar", "baz"), edit("foo", "bar")];
+    assert_eq!(probe("foo\n", &two, auto), "in_another_edit");
+}
+
+#[test]
+fn the_nearer_explanation_comes_first() {
+    // Blanks before case, wherever they stand.
+    check_probe("X = 1\nx =  1\n", "x = 1", "blanks", Some("x =  1"));
+    // What stands there already before what is alike.
+    let edits = [Edit::new("total = 1", "Total = 1")];
+    let finding = explained(b"Total = 1\n", &edits, EolMode::Auto, &patient()).unwrap();
+    assert_eq!(finding.probe, "already_applied");
+}
+
+#[test]
+fn of_many_lines_those_around_the_difference_are_given() {
+    let text: String = (0..30)
+        .map(|n| format!("line number {n}\n"))
+        .collect::<Vec<_>>()
+        .concat();
+    let old = text.replace("line number 20", "line number twenty");
+    let old = old.trim_end();
+    let exact = "line number 17\nline number 18\nline number 19\nline number 20\n\
+                 line number 21\nline number 22";
+    check_probe(&text, old, "nearest", Some(exact));
+    let edits = [Edit::new(old, "x")];
+    let finding = explained(text.as_bytes(), &edits, EolMode::Auto, &patient()).unwrap();
+    assert_eq!(
+        finding.explanation(),
+        format!(
+            "the nearest text is in lines 1-30, where 29 of 30 lines are equal; line 21 is the first \
+             that differs\nfile: line number 20\nold:  line number twenty\nlines 18-23 exactly:\n{exact}"
+        )
+    );
+}
+
+#[test]
+fn a_plain_line_is_given_once() {
+    let edits = [Edit::new("total = 42", "x")];
+    let finding = explained(b"total = 41\n", &edits, EolMode::Auto, &patient()).unwrap();
+    assert_eq!(finding.explanation(), finding.words);
+    let edits = [Edit::new("    xyz", "y")];
+    let finding = explained(b"\txyz\n", &edits, EolMode::Auto, &patient()).unwrap();
+    let ends = "\nfile: [U+0009]xyz\nold:      xyz\nline 1 exactly:\n\txyz";
+    assert!(
+        finding.explanation().ends_with(ends),
+        "{}",
+        finding.explanation()
+    );
+}
+
+/// Sixteen MiB that are slow to look through, and a text that is almost there.
+fn hostile() -> Vec<(&'static str, Vec<u8>, String)> {
+    const SIZE: usize = 16 * 1024 * 1024 - 64;
+    let cycled = |unit: &str| unit.bytes().cycle().take(SIZE).collect::<Vec<u8>>();
+    let similar: Vec<u8> = (0..SIZE / 40)
+        .flat_map(|n| format!("    let value_{:013} = 1;\n", n % 1000).into_bytes())
+        .collect();
+    let old_lines = "let value_0000000000000 = 2;\n".repeat(2_000);
+    vec![
+        ("one letter", cycled("a"), "a".repeat(4095) + "b"),
+        ("one line", cycled("ab cd "), "ab  cd ab cd x".repeat(100)),
+        ("short lines", cycled("a\n"), "a\n".repeat(5_000) + "b"),
+        ("empty lines", cycled("\n"), "\n\n\nx\n\n".to_owned()),
+        (
+            "periodic lines",
+            cycled("abab\nab\n"),
+            "abab\nab\n".repeat(1_000) + "ba",
+        ),
+        ("similar lines", similar, old_lines),
+        ("look-alikes", cycled("“é” "), "\"é\" ".repeat(300) + "!"),
+        ("combining", cycled("e\u{301}\u{323}"), "é".repeat(1_000)),
+        ("numbers", cycled("1: a\n"), "1: 1: a\n".repeat(500)),
+    ]
+}
+
+#[test]
+fn hostile_texts_take_no_more_than_their_budget() {
+    for (name, text, old) in hostile() {
+        // In steps that are slow here, a debug build, but of which each is short.
+        let began = Instant::now();
+        let edits = [Edit::new(old.clone(), old + "\u{1}")];
+        let miss = Miss {
+            text: &text,
+            edits: &edits,
+            index: 0,
+            eol: EolMode::Auto,
+        };
+        let problem = explain(&miss, &Budget::standard());
+        let took = began.elapsed();
+        assert_eq!(problem.kind().code(), "no_match");
+        assert!(took < Duration::from_secs(5), "{name}: {took:?}");
+    }
+}

@@ -1,7 +1,5 @@
 //! Texts that are found once something that was pasted in is taken out.
 
-use memchr::memmem;
-
 use super::{Field, Finding};
 
 impl Field<'_> {
@@ -10,21 +8,21 @@ impl Field<'_> {
         let escapes = [unescaped(old), without_entities(old), with_entities(old)];
         let escapes = escapes.into_iter().flatten().map(|text| {
             let words = "\"old\" matches %, but for its escapes: text is compared as it is given";
-            (text, words)
+            (text, "escapes", words)
         });
         let numbers = numberless(old).into_iter().map(|text| {
             let words = "\"old\" matches % once the line numbers at the heads of its lines are \
                          taken off";
-            (text, words)
+            (text, "line_numbers", words)
         });
         let mut candidates = escapes.chain(numbers);
-        candidates.find_map(|(text, words)| {
+        candidates.find_map(|(text, probe, words)| {
             if text.trim().is_empty() || self.budget.is_spent() {
                 return None;
             }
-            memmem::find(&self.text, text.as_bytes())?;
             let (first, last) = self.lines_of(&text)?;
-            Some(Finding::at(first, last, |place| words.replace('%', place)))
+            let finding = Finding::at(probe, first, last, |place| words.replace('%', place));
+            Some(self.with_exact(finding, first))
         })
     }
 }

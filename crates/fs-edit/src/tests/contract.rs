@@ -2,6 +2,7 @@
 
 use fs_core::{Encoding, Fallback};
 
+use super::blocks;
 use crate::{Edit, EolMode, MAX_EDITS, MAX_OLD_BYTES, Positional, Request, plan};
 
 /// Bytes after, as text, or the code and the edit.
@@ -14,6 +15,7 @@ fn check(source: &[u8], request: &Request, expected: Outcome<'_>) {
         .as_deref()
         .map_err(|error| (error.code(), error.edit()));
     assert_eq!(seen, expected);
+    blocks::check(source, request);
 }
 
 fn edits(pairs: &[(&str, &str)]) -> Request {
@@ -334,6 +336,22 @@ fn the_lowest_overlapping_pair_is_named() {
     let error = plan(b"abcdef", &request).unwrap_err();
     let pair = fs_core::Field::Numbers(vec![0, 2]);
     assert_eq!(error.fields(), vec![("edits", pair)]);
+}
+
+#[test]
+fn of_many_matches_the_first_lines_are_named_and_the_rest_is_counted() {
+    let says = |count: usize| {
+        let text = "a\n".repeat(count);
+        let error = plan(text.as_bytes(), &edits(&[("a", "b")])).unwrap_err();
+        error.to_string()
+    };
+    let twenty: Vec<_> = (1..=20).map(|line| line.to_string()).collect();
+    let twenty = twenty.join(", ");
+    let found =
+        |count| format!("edits[0]: found {count} occurrences of \"old\", expected 1; at lines ");
+    assert_eq!(says(3), found(3) + "1, 2, 3");
+    assert_eq!(says(20), found(20) + &twenty);
+    assert_eq!(says(25), found(25) + &twenty + " and 5 more");
 }
 
 #[test]

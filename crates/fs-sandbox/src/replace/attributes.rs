@@ -203,3 +203,40 @@ fn refused(errno: Errno, reason: &'static str) -> fs_core::Error {
         _ => Problem::NotReplaceable { reason }.into(),
     }
 }
+
+/// Gives a kept copy the owner and attributes of `old`, as far as the system lets us; who may use it
+/// is for the store to say.
+pub(crate) fn carry_to_object(old: &OldFile, new: &File) -> Result<()> {
+    offer_attributes(old.file(), new)?;
+    // Only who may give a file away can take one back for another owner.
+    carry_owner(&old.snapshot(), new).unwrap_or_default();
+    if let Some(list) = attribute(old.file(), ACCESS_LIST)? {
+        // A list that cannot be kept is missing after an undo; the mode is not.
+        rustix::fs::fsetxattr(new, ACCESS_LIST, &list, XattrFlags::empty()).unwrap_or_default();
+    }
+    Ok(rustix::fs::fchmod(new, Mode::RUSR | Mode::WUSR)?)
+}
+
+/// Returns a short hash of what a file has besides content and mode: a foreign owner, attributes;
+/// `None` when there is nothing to say.
+pub(crate) fn digest(file: &OldFile) -> Result<Option<String>> {
+    let mut told = Vec::new();
+    let (uid, gid) = file.snapshot().owner();
+    let ours = (rustix::process::geteuid(), rustix::process::getegid());
+    if (uid, gid) != (ours.0.as_raw(), ours.1.as_raw()) {
+        told.extend(format!("{uid}:{gid}\0").into_bytes());
+    }
+    let mut names = attribute_names(file.file())?;
+    names.sort();
+    for name in names
+        .iter()
+        .filter(|name| !LEFT_BEHIND.contains(&name.as_slice()))
+    {
+        told.extend_from_slice(name);
+        told.push(0);
+        told.extend(attribute(file.file(), name)?.unwrap_or_default());
+        told.push(0);
+    }
+    let hex = || blake3::hash(&told).to_hex().chars().take(16).collect();
+    Ok((!told.is_empty()).then(hex))
+}

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use super::old_file::{OldFile, Snapshot};
 use super::temp::Temp;
 use super::{BackupNames, ReplaceOptions, Target, attributes, conflict, pieces, sync_file};
+use crate::history::Pending;
 use crate::write::Backup;
 
 /// How many numbers are tried for a backup that replaces none.
@@ -28,6 +29,14 @@ pub(super) struct Kept<'a> {
 }
 
 impl Kept<'_> {
+    /// Returns the backup's name in its directory.
+    pub(super) fn target(&self) -> Target<'_> {
+        Target {
+            dir: self.dir,
+            name: &self.name,
+        }
+    }
+
     /// Keeps the backup for good and returns its name; the one that it replaced goes.
     pub(super) fn settle(mut self) -> String {
         self.settled = true;
@@ -61,13 +70,13 @@ pub(super) fn make<'a>(
     target: Target<'a>,
     old: &OldFile,
     expected: &mut Snapshot,
-    options: ReplaceOptions<'_>,
+    options: ReplaceOptions<'a>,
 ) -> Result<Option<Kept<'a>>> {
     if options.backup == Backup::Off {
         return Ok(None);
     }
     let linked = if old.links() == 1 {
-        link(target, old)?
+        link(target, old, options)?
     } else {
         None
     };
@@ -90,9 +99,10 @@ pub(super) fn make<'a>(
 pub(super) fn copy<'a>(
     target: Target<'a>,
     old: &OldFile,
-    options: ReplaceOptions<'_>,
+    options: ReplaceOptions<'a>,
 ) -> Result<(Kept<'a>, File)> {
-    let (temp, file) = Temp::create(target.dir, Mode::RUSR | Mode::WUSR).map_err(failed)?;
+    let own = Mode::RUSR | Mode::WUSR;
+    let (temp, file) = Temp::create(target.dir, own, options.pending).map_err(failed)?;
     pieces::copy(old.file(), 0..old.size(), &file, 0, options.cancel).map_err(failed)?;
     attributes::carry_to_backup(old, &file).map_err(refused)?;
     sync_file(&file, options.durability).map_err(failed)?;
@@ -101,8 +111,12 @@ pub(super) fn copy<'a>(
 }
 
 /// Gives the old file a second, temporary name; `None` where it cannot have one.
-fn link<'a>(target: Target<'a>, old: &OldFile) -> Result<Option<(Temp<'a>, Snapshot)>> {
-    let Ok(temp) = Temp::link(target.dir, target.name) else {
+fn link<'a>(
+    target: Target<'a>,
+    old: &OldFile,
+    options: ReplaceOptions<'a>,
+) -> Result<Option<(Temp<'a>, Snapshot)>> {
+    let Ok(temp) = Temp::link(target.dir, target.name, options.pending) else {
         return Ok(None);
     };
     match Snapshot::at(target.dir, temp.name())? {
@@ -115,7 +129,7 @@ fn place<'a>(
     target: Target<'a>,
     temp: Temp<'a>,
     made: Snapshot,
-    options: ReplaceOptions<'_>,
+    options: ReplaceOptions<'a>,
 ) -> Result<Kept<'a>> {
     let kept = |name, older| Kept {
         dir: target.dir,
@@ -134,7 +148,7 @@ fn place<'a>(
             if !options.names.admit(&name) {
                 return Err(refused(Errno::PERM));
             }
-            let older = place_single(target.dir, &name, temp)?;
+            let older = place_single(target.dir, &name, temp, options.pending)?;
             Ok(kept(name, older))
         }
     }
@@ -161,7 +175,12 @@ fn place_numbered(file: &OsStr, mut temp: Temp<'_>, names: BackupNames<'_>) -> R
 
 /// Gives the backup its one name and returns the older backup, which still has a temporary name.
 /// A link that has the name is replaced itself.
-fn place_single<'a>(dir: &'a Dir, name: &OsStr, mut temp: Temp<'a>) -> Result<Option<Temp<'a>>> {
+fn place_single<'a>(
+    dir: &'a Dir,
+    name: &OsStr,
+    mut temp: Temp<'a>,
+    pending: &'a Pending,
+) -> Result<Option<Temp<'a>>> {
     for _ in 0..2 {
         let found = Snapshot::at(dir, name).map_err(refused)?;
         let Some(found) = found else {
@@ -178,7 +197,7 @@ fn place_single<'a>(dir: &'a Dir, name: &OsStr, mut temp: Temp<'a>) -> Result<Op
             _ => return Err(refused(Errno::EXIST)),
         }
         // Where the older one cannot have a second name it cannot be put back either.
-        let older = Temp::link(dir, name).ok();
+        let older = Temp::link(dir, name, pending).ok();
         temp.rename_over(name).map_err(refused)?;
         return Ok(older);
     }

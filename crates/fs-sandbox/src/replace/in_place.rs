@@ -5,10 +5,12 @@ use fs_core::{Cancel, Patch, Piece, Problem, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::history::{Before, End, Share, State};
+
 use super::alone::Alone;
 use super::old_file::{OldFile, Snapshot};
 use super::{
-    ReplaceOptions, Replaced, Stage, Target, backup, conflict, pieces, reached, sync_file,
+    Content, ReplaceOptions, Replaced, Stage, Target, backup, conflict, pieces, reached, sync_file,
 };
 
 /// Writes what `patch` makes of `old` into the file itself, from the first byte that changes.
@@ -21,29 +23,55 @@ use super::{
 pub(super) fn rewrite(
     target: Target<'_>,
     old: &OldFile,
-    patch: &Patch,
+    content: Content<'_>,
     options: ReplaceOptions<'_>,
 ) -> Result<Replaced> {
     let file = open_for_writing(target, old)?;
     let _alone = Alone::with(old.file(), options.cancel)?;
     let (kept, copy) = backup::copy(target, old, options)?;
+    let before = keep(kept.target(), old, &copy, options)?;
     options.cancel.check()?;
     reached(Stage::Written);
     old.snapshot().check_at(target)?;
     reached(Stage::Checked);
-    let (pieces, start) = after_kept_start(patch);
-    if let Err(error) = overwrite(pieces, start, &copy, &file, options) {
+    let whole;
+    let (pieces, start, source) = match content {
+        Content::Patch(patch) => {
+            let (pieces, start) = after_kept_start(patch);
+            (pieces, start, &copy)
+        }
+        Content::Restored(restored) => {
+            whole = [Piece::Keep(0..restored.object.size())];
+            (whole.as_slice(), 0, restored.object.file())
+        }
+    };
+    let begun = options.pending.begin(vec![(before, State::Absent)]);
+    if let Err(error) = overwrite(pieces, start, source, &file, options) {
         if restore(old, start, &copy, &file).is_err() {
             kept.settle();
         }
         return Err(error);
     }
+    begun.done_as(&options.pending.state_of(End::Last, &file));
     Ok(Replaced {
         file,
         backup: Some(kept.settle()),
         parted_links: 0,
-        warnings: Vec::new(),
+        warnings: Vec::from_iter(options.pending.warning()),
     })
+}
+
+/// Keeps the old bytes for the history: those of the backup, which it shares where they are many.
+fn keep<'p>(
+    backup: Target<'_>,
+    old: &OldFile,
+    copy: &File,
+    options: ReplaceOptions<'p>,
+) -> Result<Before<'p>> {
+    let copy = OldFile::opened(copy.try_clone()?)?;
+    let pending = options.pending;
+    let before = pending.keep(End::Last, backup, &copy, Share::Large, options.cancel)?;
+    before.known_as(old)
 }
 
 fn open_for_writing(target: Target<'_>, old: &OldFile) -> Result<File> {

@@ -2,9 +2,10 @@
 
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
+use std::sync::OnceLock;
 
 use cap_std::fs::{Dir, File};
-use fs_core::{Cancel, Problem, Result};
+use fs_core::{Cancel, FileBytes, Problem, Result, Version};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
@@ -16,6 +17,8 @@ use crate::write::HardLinks;
 pub(crate) struct OldFile {
     file: File,
     snapshot: Snapshot,
+    /// What it is since it has got another name from us.
+    linked: OnceLock<Snapshot>,
 }
 
 /// What a file was at one moment: identity, size, times, owner and mode.
@@ -48,7 +51,11 @@ impl OldFile {
     pub(crate) fn opened(file: File) -> Result<Self> {
         let snapshot = Snapshot::of(&file)?;
         snapshot.check_is_file()?;
-        Ok(Self { file, snapshot })
+        Ok(Self {
+            file,
+            snapshot,
+            linked: OnceLock::new(),
+        })
     }
 
     /// Returns the file as it is once no other workspace rewrites it in place, which can only happen
@@ -69,9 +76,14 @@ impl OldFile {
         &self.file
     }
 
+    /// Returns the handle alone.
+    pub(crate) fn into_file(self) -> File {
+        self.file
+    }
+
     /// Returns the size in bytes when the file was opened.
     pub(crate) fn size(&self) -> u64 {
-        number(self.snapshot.0.st_size)
+        number(self.snapshot().0.st_size)
     }
 
     /// Returns how many names the file had when it was opened.
@@ -81,12 +93,39 @@ impl OldFile {
 
     /// Returns device and inode.
     pub(crate) fn id(&self) -> (u64, u64) {
-        self.snapshot.id()
+        self.snapshot().id()
+    }
+
+    /// Returns the version of what the file held when it was opened.
+    ///
+    /// # Errors
+    /// `conflict` when the file has become shorter, `io`.
+    pub(crate) fn version(&self) -> Result<Version> {
+        let size = self.size();
+        if size > Version::STRONG_BYTES {
+            return Version::of_handle(&self.file);
+        }
+        let bytes = FileBytes::read(&self.file, 0, size)?;
+        if bytes.len() as u64 == size {
+            return Ok(Version::of_bytes(&bytes));
+        }
+        conflict()
     }
 
     /// Returns what the file was when it was opened.
     pub(super) fn snapshot(&self) -> Snapshot {
-        self.snapshot
+        *self.linked.get().unwrap_or(&self.snapshot)
+    }
+
+    /// Takes note that the file has got another name from us, which moves the time of the last change
+    /// of status.
+    ///
+    /// # Errors
+    /// `conflict` when its content, owner or mode is another by now.
+    pub(crate) fn note_links(&self) -> Result<()> {
+        let now = self.unchanged_snapshot()?;
+        self.linked.get_or_init(|| now);
+        Ok(())
     }
 
     /// Returns what the file is now, with the content that it had when it was opened.
@@ -95,7 +134,7 @@ impl OldFile {
     /// `conflict` when its content, owner or mode is another.
     pub(super) fn unchanged_snapshot(&self) -> Result<Snapshot> {
         let now = Snapshot::of(&self.file)?;
-        if self.snapshot.has_content_of(&now) {
+        if self.snapshot().has_content_of(&now) {
             Ok(now)
         } else {
             conflict()
@@ -108,8 +147,8 @@ impl OldFile {
     /// `conflict`.
     pub(super) fn check_kept(&self) -> Result<()> {
         let now = Snapshot::of(&self.file)?;
-        let has_grown = now.0.st_size > self.snapshot.0.st_size;
-        if has_grown || self.snapshot.has_content_of(&now) {
+        let has_grown = now.0.st_size > self.snapshot().0.st_size;
+        if has_grown || self.snapshot().has_content_of(&now) {
             return Ok(());
         }
         conflict()
@@ -127,13 +166,24 @@ impl OldFile {
         Ok(())
     }
 
+    /// Returns whether the name in `dir` is this file with the content that it had when it was opened.
+    ///
+    /// # Errors
+    /// `io`.
+    pub(crate) fn is_at(&self, dir: &Dir, name: &OsStr) -> Result<bool> {
+        match Snapshot::at(dir, name)? {
+            Some(found) => Ok(self.is(&found)?),
+            None => Ok(false),
+        }
+    }
+
     /// Returns whether `found` is this file with the content that it had when it was opened.
     ///
     /// The identity is asked of the handle again: an overlay gives a file another one when it
     /// first moves it.
     pub(super) fn is(&self, found: &Snapshot) -> Result<bool, Errno> {
         let now = Snapshot::of(&self.file)?;
-        Ok(now.is_same_file(found) && self.snapshot.has_content_of(found))
+        Ok(now.is_same_file(found) && self.snapshot().has_content_of(found))
     }
 }
 

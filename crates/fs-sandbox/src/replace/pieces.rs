@@ -102,7 +102,7 @@ pub(super) fn copy_counted(
 ///
 /// # Errors
 /// `conflict` when `source` ends before, `cancelled`, `io`.
-pub(super) fn copy_sparse(
+pub(crate) fn copy_sparse(
     source: &File,
     size: u64,
     to: &File,

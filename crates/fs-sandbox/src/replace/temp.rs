@@ -1,18 +1,22 @@
 //! Temporary names: random, exclusive, and gone when they are dropped.
 
 use std::ffi::{CStr, OsStr};
-use std::fmt::Write as _;
 
 use cap_std::fs::{Dir, File};
 use fs_core::Result;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::Target;
+use super::old_file::Snapshot;
+use crate::history::Pending;
 
 /// What every temporary name begins with.
-pub(super) const PREFIX: &str = ".postern-";
+const PREFIX: &str = ".postern-";
+/// What every temporary name ends with.
+const SUFFIX: &str = ".tmp";
+/// What the name of something ends with that may have to go back to where it was.
+const TAKEN: &str = ".taken.tmp";
 
 /// How many names are tried; with 64 random bits a second one is hardly ever needed.
 const TRIES: usize = 8;
@@ -23,31 +27,48 @@ pub(super) struct Temp<'a> {
     dir: &'a Dir,
     name: String,
     in_use: bool,
+    pending: &'a Pending,
 }
 
 impl<'a> Temp<'a> {
     /// Creates an empty file under a new name, open for reading and writing.
-    pub(super) fn create(dir: &'a Dir, mode: Mode) -> Result<(Self, File)> {
+    pub(super) fn create(dir: &'a Dir, mode: Mode, pending: &'a Pending) -> Result<(Self, File)> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let create = |name: &str| rustix::fs::openat(dir, name, flags | OFlags::CLOEXEC, mode);
-        let (temp, file) = Self::with_new_name(dir, create)?;
+        let (temp, file) = Self::with_new_name(dir, SUFFIX, pending, create)?;
+        pending.own(Snapshot::of(&file)?.id());
         Ok((temp, File::from(file)))
     }
 
     /// Gives what has `name`, a link as itself, a second, temporary name.
-    pub(super) fn link(dir: &'a Dir, name: &OsStr) -> Result<Self, Errno> {
-        let link = |temp: &str| rustix::fs::linkat(dir, name, dir, temp, AtFlags::empty());
-        Ok(Self::with_new_name(dir, link)?.0)
+    pub(super) fn link(dir: &'a Dir, name: &OsStr, pending: &'a Pending) -> Result<Self, Errno> {
+        Self::link_from(Target { dir, name }, dir, pending)
+    }
+
+    /// Gives what has the name `from` a second, temporary name in `dir`.
+    pub(super) fn link_from(
+        from: Target<'_>,
+        dir: &'a Dir,
+        pending: &'a Pending,
+    ) -> Result<Self, Errno> {
+        let flags = AtFlags::empty();
+        let link = |temp: &str| rustix::fs::linkat(from.dir, from.name, dir, temp, flags);
+        Ok(Self::with_new_name(dir, SUFFIX, pending, link)?.0)
     }
 
     /// Creates a link under a new name, with this text.
-    pub(super) fn symlink(dir: &'a Dir, text: &CStr) -> Result<Self, Errno> {
+    pub(super) fn symlink(dir: &'a Dir, text: &CStr, pending: &'a Pending) -> Result<Self, Errno> {
         let make = |temp: &str| rustix::fs::symlinkat(text, dir, temp);
-        Ok(Self::with_new_name(dir, make)?.0)
+        let (temp, ()) = Self::with_new_name(dir, SUFFIX, pending, make)?;
+        if let Some(made) = Snapshot::at(dir, temp.name())? {
+            pending.own(made.id());
+        }
+        Ok(temp)
     }
 
     /// Moves what has `name`, a link as itself, to a new, temporary name.
-    pub(super) fn take(dir: &'a Dir, name: &OsStr) -> Result<Self, Errno> {
+    pub(super) fn take(dir: &'a Dir, name: &OsStr, pending: &'a Pending) -> Result<Self, Errno> {
+        pending.take(name);
         let take = |temp: &str| {
             let noreplace = RenameFlags::NOREPLACE;
             match rustix::fs::renameat_with(dir, name, dir, temp, noreplace) {
@@ -56,7 +77,7 @@ impl<'a> Temp<'a> {
                 answer => answer,
             }
         };
-        Ok(Self::with_new_name(dir, take)?.0)
+        Ok(Self::with_new_name(dir, TAKEN, pending, take)?.0)
     }
 
     /// Returns the name.
@@ -105,16 +126,25 @@ impl<'a> Temp<'a> {
 
     fn with_new_name<T>(
         dir: &'a Dir,
+        suffix: &str,
+        pending: &'a Pending,
         make: impl Fn(&str) -> Result<T, Errno>,
     ) -> Result<(Self, T), Errno> {
         let mut last = Errno::EXIST;
         for _ in 0..TRIES {
-            let name = new_name()?;
+            let (token, number) = pending.next_temp();
+            let name = format!("{PREFIX}{token}-{number}{suffix}");
             match make(&name) {
                 Ok(made) => {
-                    let in_use = true;
-                    return Ok((Self { dir, name, in_use }, made));
+                    let temp = Self {
+                        dir,
+                        name,
+                        in_use: true,
+                        pending,
+                    };
+                    return Ok((temp, made));
                 }
+                Err(Errno::INTR) => last = Errno::INTR,
                 Err(Errno::EXIST) => last = Errno::EXIST,
                 Err(errno) => return Err(errno),
             }
@@ -126,8 +156,12 @@ impl<'a> Temp<'a> {
 impl Drop for Temp<'_> {
     fn drop(&mut self) {
         if self.in_use {
-            // Nothing is left to do when this fails: the name is random and says whose it is.
-            _ = rustix::fs::unlinkat(self.dir, &*self.name, AtFlags::empty());
+            let unlink = || rustix::fs::unlinkat(self.dir, &*self.name, AtFlags::empty());
+            match rustix::io::retry_on_intr(unlink) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                // The next start removes it.
+                Err(_) => self.pending.leave(),
+            }
         }
     }
 }
@@ -164,14 +198,16 @@ pub(super) fn is_unsupported(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
 }
 
-fn new_name() -> Result<String, Errno> {
-    let mut random = [0; 8];
-    getrandom(&mut random, GetRandomFlags::empty())?;
-    let mut name = PREFIX.to_owned();
-    for byte in random {
-        // Writing to a string cannot fail.
-        _ = write!(name, "{byte:02x}");
-    }
-    name.push_str(".tmp");
-    Ok(name)
+/// Returns whether a name is one of the change with this token.
+pub(crate) fn is_of(name: &OsStr, token: &str) -> bool {
+    let its = |name: &str| {
+        let rest = name.strip_prefix(PREFIX)?.strip_prefix(token)?;
+        Some(rest.starts_with('-') && rest.ends_with(SUFFIX))
+    };
+    name.to_str().and_then(its) == Some(true)
+}
+
+/// Returns whether a name is that of something which may have to go back to where it was.
+pub(crate) fn is_taken(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with(TAKEN))
 }

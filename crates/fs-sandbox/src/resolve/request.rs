@@ -61,6 +61,16 @@ impl Request {
         Ok(Self::settled(root, steps, text, roots))
     }
 
+    /// Returns the request for a path below a root.
+    pub(crate) fn of_rel(root: &Arc<Root>, path: &RelPath) -> Self {
+        let name = |name: &OsStr| Step::Name(name.to_owned());
+        Self {
+            root: Arc::clone(root),
+            steps: path.names().map(name).collect(),
+            dir_only: false,
+        }
+    }
+
     fn below(root: Arc<Root>, text: &OsStr, roots: &Roots) -> Result<Self> {
         Ok(Self::settled(root, steps(text)?, text, roots))
     }

@@ -113,6 +113,11 @@ impl Roots {
         }
     }
 
+    /// Returns all roots and the outside.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Root>> {
+        self.named.iter().chain(&self.outside)
+    }
+
     /// Returns the first root: that of relative paths.
     pub(crate) fn first(&self) -> Result<&Arc<Root>> {
         self.named
@@ -155,6 +160,30 @@ impl Roots {
         });
         fitting.max_by_key(|(_, count)| *count)
     }
+}
+
+/// Opens a directory for state by its path, makes it and those above it for this user alone if they
+/// are not there, and returns it with its path free of links.
+///
+/// # Errors
+/// `not_a_directory`, `permission_denied` (also where others may write to it), `io`.
+#[expect(
+    clippy::disallowed_types,
+    reason = "the operator names this directory before there is a workspace"
+)]
+pub(crate) fn create_ambient(path: &Path) -> Result<(Dir, PathBuf)> {
+    use std::os::unix::fs::DirBuilderExt as _;
+
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)?;
+    let (dir, real_path) = open_ambient(path)?;
+    let stat = rustix::fs::fstat(&dir)?;
+    if stat.st_mode & 0o022 != 0 || stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(Problem::PermissionDenied.into());
+    }
+    Ok((dir, real_path))
 }
 
 /// Opens a directory by its path and returns it with its path free of links.

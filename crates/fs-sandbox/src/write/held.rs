@@ -6,8 +6,11 @@ use super::text::{self, Composed, Existing};
 use super::{
     Change, HardLinks, MAX_UPDATE_BYTES, Source, UpdateOptions, WriteMode, WriteOptions, Written,
 };
+use crate::history::Pending;
 use crate::lock::{FileLock, FileLocks, LockKey};
-use crate::replace::{self, BackupNames, OldFile, ReplaceOptions, Replaced, Target};
+use crate::replace::{
+    self, BackupNames, Content as NewContent, OldFile, ReplaceOptions, Replaced, Restored, Target,
+};
 use crate::resolve::Place;
 use crate::rights::Rights;
 use crate::workspace::Workspace;
@@ -23,7 +26,7 @@ const TRIES: u32 = 16;
 
 /// A place with its locks and what has the name.
 #[derive(Debug)]
-pub(super) struct Held<'o> {
+pub(crate) struct Held<'o> {
     workspace: &'o Workspace,
     place: Place,
     old: Option<OldFile>,
@@ -51,7 +54,7 @@ impl<'o> Held<'o> {
     /// # Errors
     /// `is_a_directory`, `not_a_file`, `permission_denied`, `conflict` when what has the name keeps
     /// changing, `cancelled`.
-    pub(super) fn of(
+    pub(crate) fn of(
         workspace: &'o Workspace,
         place: Place,
         options: &'o UpdateOptions,
@@ -85,9 +88,32 @@ impl<'o> Held<'o> {
     /// # Errors
     /// `already_exists` when something has it by now, and those of a create.
     pub(super) fn create(&self, composed: &Composed) -> Result<Written> {
-        let bytes = composed.patch.apply(&[]);
-        let replaced = replace::create(self.place.target(), &bytes, self.replacing())?;
+        let content = NewContent::Patch(&composed.patch);
+        let pending = self.pending(None)?;
+        let replaced = replace::create(self.place.target(), content, self.replacing(&pending))?;
         written(Change::Created, &[], composed, replaced)
+    }
+
+    /// Gives the name what the history has kept, as the change that takes back another one.
+    ///
+    /// # Errors
+    /// Those of a create or replace.
+    pub(crate) fn restore(&self, restored: &Restored<'_>, undoes: u64) -> Result<Replaced> {
+        let pending = self.pending(Some(undoes))?;
+        let options = self.replacing(&pending);
+        let content = NewContent::Restored(restored);
+        match &self.old {
+            Some(_) => {
+                let old = self.checked()?;
+                replace::replace(self.place.target(), old, content, options)
+            }
+            None => replace::create(self.place.target(), content, options),
+        }
+    }
+
+    /// Returns the place.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     /// Changes the file as a write does.
@@ -162,6 +188,7 @@ impl<'o> Held<'o> {
                 change: Change::Unchanged,
                 size: old.size(),
                 text_bytes: 0,
+                before: Some(version.clone()),
                 version,
                 format: composed.format,
                 backup: None,
@@ -173,8 +200,15 @@ impl<'o> Held<'o> {
         let shorter = (in_place && content.is_whole)
             .then(|| from_first_change(&composed.patch, &content.bytes));
         let patch = shorter.as_ref().unwrap_or(&composed.patch);
-        let replaced = replace::replace(self.place.target(), old, patch, self.replacing())?;
-        written(Change::Replaced, &content.bytes, composed, replaced)
+        let pending = self.pending(None)?;
+        let options = self.replacing(&pending);
+        let new = NewContent::Patch(patch);
+        let replaced = replace::replace(self.place.target(), old, new, options)?;
+        let written = written(Change::Replaced, &content.bytes, composed, replaced)?;
+        Ok(Written {
+            before: Some(version),
+            ..written
+        })
     }
 
     /// Returns the file, if it may be changed at all.
@@ -191,17 +225,19 @@ impl<'o> Held<'o> {
             0..=Version::STRONG_BYTES => Version::of_bytes(bytes),
             _ => Version::of_handle(old.file())?,
         };
-        match &self.options.if_version {
-            Some(wanted) if *wanted != version => Err(Problem::Conflict.into()),
-            _ => Ok(version),
-        }
+        self.options.check_version(&version)?;
+        Ok(version)
     }
 
     fn file(&self) -> Result<&OldFile> {
         self.old.as_ref().ok_or_else(|| Problem::NotFound.into())
     }
 
-    fn replacing(&self) -> ReplaceOptions<'_> {
+    fn pending(&self, undoes: Option<u64>) -> Result<Pending> {
+        self.workspace.pending(&[&self.place], undoes)
+    }
+
+    fn replacing<'a>(&'a self, pending: &'a Pending) -> ReplaceOptions<'a> {
         ReplaceOptions {
             backup: self.options.backup,
             names: BackupNames {
@@ -210,6 +246,7 @@ impl<'o> Held<'o> {
             },
             hard_links: self.how.hard_links,
             durability: self.how.durability,
+            pending,
             cancel: &self.options.cancel,
         }
     }
@@ -372,6 +409,7 @@ fn written(
         size,
         text_bytes: composed.text_bytes,
         version,
+        before: None,
         format: composed.format,
         backup: replaced.backup,
         parted_links: replaced.parted_links,

@@ -1,3 +1,4 @@
+mod ends;
 mod files;
 mod text;
 mod together;

@@ -13,6 +13,7 @@
 
 mod cases;
 mod directories;
+mod history;
 mod limits;
 mod model;
 mod mounts;

@@ -1,12 +1,12 @@
 //! `edit_file`: one exact change, by text or by position.
 
-use fs_core::one_line;
-use fs_edit::{Edit, EditOptions, Edited, Positional, Request, Target, edit_file};
+use fs_core::{ErrorKind, one_line};
+use fs_edit::{Edit, EditOptions, Edited, Positional, Request, Target};
 
 use crate::error::ToolError;
 use crate::file::media::Media;
 use crate::file::{TWIN, artifact, changed};
-use crate::files::edit::{DIFF, DRY_RUN, EOL, ON_HARD_LINK, diff, eol, hard_links};
+use crate::files::edit::{self, DIFF, DRY_RUN, EOL, ON_HARD_LINK, diff, eol, hard_links};
 use crate::files::{Aftermath, ENCODING, IF_VERSION, PATH, encoding, update_options};
 use crate::output::ToolOutput;
 use crate::render::counted;
@@ -17,8 +17,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "edit_file",
     title: "Edit a file",
     about: "Change a file exactly: insert text at a position, replace a line, a range, or literal \
-            text. Lines and columns (in characters) count from 1; the end column is not included. \
-            All other bytes stay.",
+            text. Lines and columns (in characters) count from 1; end_column is not included.",
     params: &[
         PATH,
         Param::word(
@@ -28,25 +27,10 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
         )
         .required(),
         Param::text("text", "").required(),
-        Param::number(
-            "line",
-            1,
-            MAX_POSITION,
-            "First line; last line + 1 appends.",
-        ),
-        Param::number("column", 1, MAX_POSITION, "First column."),
-        Param::number(
-            "end_line",
-            0,
-            MAX_POSITION,
-            "Last line of a range; 0: line.",
-        ),
-        Param::number(
-            "end_column",
-            0,
-            MAX_POSITION,
-            "Column after the range; 0: end of line.",
-        ),
+        Param::number("line", 1, MAX_POSITION, "Last line + 1 appends."),
+        Param::number("column", 1, MAX_POSITION, ""),
+        Param::number("end_line", 0, MAX_POSITION, "0: line."),
+        Param::number("end_column", 0, MAX_POSITION, "0: end of line."),
         Param::text("old_text", "For replace_text."),
         Param::optional(
             "expected_count",
@@ -57,7 +41,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
             },
             "How often old_text must occur; -1: any.",
         ),
-        Param::flag_on("create_backup", "Keep the old file as NAME.bak."),
+        Param::flag_on("create_backup", "Keep NAME.bak."),
         ENCODING,
         EOL,
         IF_VERSION,
@@ -109,8 +93,11 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         target: target(args),
     };
     let path = args.take_text("path");
-    let edited = edit_file(toolbox.workspace(), &path, &request, &options)
-        .map_err(|error| explain(&error, &path))?;
+    let edited = edit::edit(toolbox, &path, &request, &options, args);
+    let edited = edited.map_err(|(error, stake)| match error.kind() {
+        ErrorKind::Conflict => stake.explain(error).at(&path),
+        _ => explain(&error, &path),
+    })?;
     Ok(render(toolbox, &edited, &path, args))
 }
 
@@ -166,9 +153,18 @@ fn explain(error: &fs_core::Error, path: &str) -> ToolError {
         Some(rest) => format!("old_text is{rest}"),
         None => message,
     };
+    let details = error.problem().details().map(|details| {
+        // What is behind the first line are lines of the file.
+        let (words, lines) = details.split_at(details.find('\n').unwrap_or(details.len()));
+        let words = words
+            .replace("\"old\"", "old_text")
+            .replace("\"new\"", "text");
+        format!("; {words}{lines}")
+    });
+    let details = details.unwrap_or_default();
     let shown = ToolError::of(error)
         .without("edit")
-        .saying(format!("{message}: {}", one_line(path)))
+        .saying(format!("{message}: {}{details}", one_line(path)))
         .at(path);
     match shown.hint() {
         Some(hint) => {

@@ -21,7 +21,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
             `[F] name  (size)`, `[L] name  (-)` for a link.",
     params: &[
         PATH,
-        Param::number("limit", DEFAULT_ENTRIES, MAX_ENTRIES, "Entries at most."),
+        Param::number("limit", DEFAULT_ENTRIES, MAX_ENTRIES, ""),
         Param::text("after", "Only entries after this one, to read on."),
     ],
     effect: Effect::Reads,

@@ -16,7 +16,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     about: "Make a directory.",
     params: &[
         PATH,
-        Param::flag_on("parents", "Make missing directories above it too."),
+        Param::flag_on("parents", "Make those above it too."),
         Param::flag_on("exist_ok", "A directory that is there will do."),
     ],
     effect: Effect::Adds,

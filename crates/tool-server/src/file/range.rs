@@ -15,6 +15,7 @@ use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::render::counted;
 use crate::schema::{Args, MAX_POSITION, Param};
+use crate::stale::saw;
 use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 /// Lines of an answer when the call names no limit.
@@ -24,23 +25,13 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "read_file_range",
     title: "Read lines of a file",
     about: "Read lines of a text file as `12: text`, after a header with path, encoding and number \
-            of lines. Lines over 2000 characters are cut and can be read on by column.",
+            of lines. Longer lines than 2000 characters are read on by column.",
     params: &[
         PATH,
         Param::number("start_line", 1, MAX_POSITION, "First line, from 1."),
-        Param::number(
-            "end_line",
-            0,
-            MAX_POSITION,
-            "Last line; 0: as far as max_lines goes.",
-        ),
-        Param::number(
-            "tail",
-            0,
-            MAX_LINES,
-            "The last N lines instead; goes before a range.",
-        ),
-        Param::number("max_lines", DEFAULT_LINES, MAX_LINES, "Lines at most."),
+        Param::number("end_line", 0, MAX_POSITION, "0: as far as max_lines goes."),
+        Param::number("tail", 0, MAX_LINES, "The last N lines instead."),
+        Param::number("max_lines", DEFAULT_LINES, MAX_LINES, ""),
         Param::count(
             "column",
             MAX_POSITION,
@@ -70,9 +61,12 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         number_lines: true,
         cancel: call.cancel.clone(),
     };
-    let window = toolbox.workspace().read(path, &options);
+    let opened = toolbox.workspace().open(path);
+    let opened = opened.map_err(|error| explain(error, path))?;
+    let window = toolbox.workspace().read_opened(&opened, &options);
     let window = window.map_err(|error| explain(error, path))?;
     refuse_past_end(&window, range, "start_line", path)?;
+    saw(toolbox, &opened, &window, range);
     Ok(render(&window, range, path, args))
 }
 

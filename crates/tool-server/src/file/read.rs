@@ -1,6 +1,7 @@
 //! `read_file`: a whole file as exact text.
 
 use fs_core::{ErrorKind, LineRange, ReadOptions, Window, read_window};
+use fs_sandbox::Opened;
 
 use crate::error::ToolError;
 use crate::file::TWIN;
@@ -8,15 +9,16 @@ use crate::files::read::{FACTS, SHORT_BYTES, with_window, words};
 use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param};
+use crate::stale::saw;
 use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
-pub(super) const VERSION: Param = Param::flag("version", "Add the version, for if_version.");
+pub(super) const VERSION: Param = Param::flag("version", "For if_version.");
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
     name: "read_file",
     title: "Read a whole file",
-    about: "Read a whole text file as exact text; UTF-8, UTF-16 and legacy encodings such as GBK \
-            are found by themselves. For large files and logs use read_file_range.",
+    about: "Read a whole text file as exact text; its encoding (UTF-8, UTF-16, GBK and others) is \
+            detected. For large files and logs use read_file_range.",
     params: &[PATH, ENCODING, VERSION],
     effect: Effect::Reads,
     facts: FACTS,
@@ -28,7 +30,10 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
     let path = args.text("path").unwrap_or_default();
     let options = options(toolbox, args, call)?;
-    finish(toolbox.workspace().read(path, &options), args)
+    let opened = toolbox.workspace().open(path);
+    let opened = opened.map_err(|error| explain(error, path))?;
+    let window = toolbox.workspace().read_opened(&opened, &options);
+    finish(toolbox, &opened, window, args)
 }
 
 /// Reads a small file; answers nothing when the file is large, or when `run` is to say what is
@@ -39,7 +44,10 @@ fn run_short(toolbox: &Toolbox, args: &Args, call: &Call) -> Option<Result<ToolO
         return None;
     }
     let options = options(toolbox, args, call);
-    Some(options.and_then(|options| finish(read_window(&opened.file, &options, None), args)))
+    Some(options.and_then(|options| {
+        let window = read_window(&opened.file, &options, None);
+        finish(toolbox, &opened, window, args)
+    }))
 }
 
 fn options(toolbox: &Toolbox, args: &Args, call: &Call) -> Result<ReadOptions, ToolError> {
@@ -54,9 +62,15 @@ fn options(toolbox: &Toolbox, args: &Args, call: &Call) -> Result<ReadOptions, T
     })
 }
 
-fn finish(window: fs_core::Result<Window>, args: &Args) -> Result<ToolOutput, ToolError> {
+fn finish(
+    toolbox: &Toolbox,
+    opened: &Opened,
+    window: fs_core::Result<Window>,
+    args: &Args,
+) -> Result<ToolOutput, ToolError> {
     let path = args.text("path").unwrap_or_default();
     let mut window = window.map_err(|error| explain(error, path))?;
+    saw(toolbox, opened, &window, LineRange::All);
     let text = std::mem::take(&mut window.text);
     let output = with_window(ToolOutput::new(text), &window);
     Ok(output.with_words(&words(&window, args)))

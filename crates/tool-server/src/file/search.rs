@@ -45,11 +45,8 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
         Param::number("max_results", DEFAULT_RESULTS, MAX_RESULTS, ""),
         Param::number("context_lines", 0, MAX_CONTEXT, "Lines around each hit."),
         Param::flag("include_hidden", "Search dot names too."),
-        Param::flag(
-            "regex",
-            "The query is a regular expression, without look-around.",
-        ),
-        Param::text("encoding", "What files that are not UTF-8 are taken for."),
+        Param::flag("regex", "Without look-around."),
+        Param::text("encoding", "Of files that are not UTF-8."),
     ],
     effect: Effect::Reads,
     facts: &[

@@ -1,20 +1,23 @@
 //! `copy_file` and `move_file`.
 
 use fs_core::{EntryKind, Error, ErrorKind, one_line};
-use fs_sandbox::{TransferOptions, Transferred, Workspace};
+use fs_sandbox::{Links, TransferOptions, Transferred, Workspace};
 
 use crate::error::ToolError;
 use crate::file::media::Media;
 use crate::file::{OWN, artifact, changed};
+use crate::files::if_version;
 use crate::output::ToolOutput;
 use crate::render::counted;
 use crate::schema::{Args, Param};
+use crate::stale::Stake;
 use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 const PARAMS: &[Param] = &[
     Param::text("src_path", "").required(),
     Param::text("dst_path", "With the file's name.").required(),
-    Param::flag("overwrite", "Replace what is there."),
+    Param::flag("overwrite", ""),
+    Param::text("if_version", "Refuse another version."),
 ];
 
 const FACTS: &[(&str, &str)] = &[
@@ -51,15 +54,18 @@ pub(crate) static MOVE: ToolSpec = ToolSpec {
 
 /// What is done between the two paths, and the word for it.
 struct Way {
+    links: Links,
     go: fn(&Workspace, &str, &str, &TransferOptions) -> Result<Transferred, Error>,
     did: &'static str,
 }
 
 static COPYING: Way = Way {
+    links: Links::Follow,
     go: Workspace::copy,
     did: "Copied",
 };
 static MOVING: Way = Way {
+    links: Links::KeepLast,
     go: Workspace::rename,
     did: "Moved",
 };
@@ -70,14 +76,26 @@ fn run(
     args: &mut Args,
     call: &Call,
 ) -> Result<ToolOutput, ToolError> {
+    let (from, to) = (args.take_text("src_path"), args.take_text("dst_path"));
+    let source = Stake::new(toolbox, &from, way.links, args);
+    let target = Stake::new(toolbox, &to, way.links, args).into_target();
     let options = TransferOptions {
         overwrite: args.flag("overwrite"),
+        if_version: if_version(args)?,
+        served: target.served(),
         progress: call.progress.clone(),
         cancel: call.cancel.clone(),
     };
-    let (from, to) = (args.take_text("src_path"), args.take_text("dst_path"));
-    let done = (way.go)(toolbox.workspace(), &from, &to, &options);
-    let done = done.map_err(|error| explain(&error, &from, &to))?;
+    let done = (way.go)(&toolbox.workspace_for(args), &from, &to, &options);
+    let done = done.map_err(|error| match (error.kind(), error.path()) {
+        (ErrorKind::Conflict, Some(path)) if path == to => target.explain(error),
+        (ErrorKind::Conflict, _) => source.explain(error),
+        _ => explain(&error, &from, &to),
+    })?;
+    target.took(&source);
+    if way.links == Links::KeepLast {
+        source.removed();
+    }
     let artifact = artifact(toolbox, &to, done.size, Media::Any);
     let mut output = changed(&said(way, &done, &from, &to), artifact);
     for warning in &done.warnings {

@@ -28,13 +28,8 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
             .venv and build are not entered, unless include_hidden.",
     params: &[
         PATH,
-        Param::number("max_depth", DEFAULT_DEPTH, MAX_DEPTH, "How deep to go."),
-        Param::number(
-            "max_entries",
-            DEFAULT_ENTRIES,
-            MAX_ENTRIES,
-            "Entries at most.",
-        ),
+        Param::number("max_depth", DEFAULT_DEPTH, MAX_DEPTH, ""),
+        Param::number("max_entries", DEFAULT_ENTRIES, MAX_ENTRIES, ""),
         Param::flag(
             "include_hidden",
             "Show dot names too, and enter every folder.",

@@ -1,15 +1,16 @@
 //! `write_file` and `append_file`.
 
 use fs_core::one_line;
-use fs_sandbox::{Breaks, WriteMode, WriteOptions};
+use fs_sandbox::{Breaks, Links, WriteMode, WriteOptions};
 
 use crate::error::ToolError;
 use crate::file::media::Media;
 use crate::file::{TWIN, artifact, changed};
-use crate::files::write::{bytes_of, change, done};
+use crate::files::write::{bytes_of, change, done, write};
 use crate::files::{Aftermath, ENCODING, IF_VERSION, PATH, encoding, update_options};
 use crate::output::ToolOutput;
 use crate::schema::{Args, Param};
+use crate::stale::Stake;
 use crate::toolbox::{Call, Effect, Pace, ToolSpec, Toolbox};
 
 const PARAMS: &[Param] = &[
@@ -63,7 +64,9 @@ fn run(
     args: &mut Args,
     call: &Call,
 ) -> Result<ToolOutput, ToolError> {
-    let options = WriteOptions {
+    let (path, content) = (args.take_text("path"), args.take_text("content"));
+    let stake = Stake::new(toolbox, &path, Links::Follow, args);
+    let mut options = WriteOptions {
         mode,
         encoding: encoding(args)?,
         fallback: toolbox.settings().fallback,
@@ -71,11 +74,8 @@ fn run(
         create_dirs: true,
         update: update_options(toolbox, args, call)?,
     };
-    let (path, content) = (args.take_text("path"), args.take_text("content"));
-    let written = toolbox
-        .workspace()
-        .write(&path, &content, &options)
-        .map_err(|error| ToolError::from(error).at(&path))?;
+    let written = write(&path, &content, &mut options, &stake);
+    let written = written.map_err(|error| error.at(&path))?;
     let aftermath = Aftermath {
         format: written.format,
         backup: None,

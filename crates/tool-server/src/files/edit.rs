@@ -1,8 +1,8 @@
 //! `files_edit`: exact replacements, all or none.
 
-use fs_core::one_line;
+use fs_core::{Error, one_line};
 use fs_edit::{Edit, EditOptions, Edited, EolMode, Request, Target, edit_file};
-use fs_sandbox::HardLinks;
+use fs_sandbox::{HardLinks, Links};
 
 use crate::error::ToolError;
 use crate::files::{
@@ -11,6 +11,7 @@ use crate::files::{
 use crate::output::ToolOutput;
 use crate::render::{counted, fenced};
 use crate::schema::{Args, Kind, MAX_POSITION, Param};
+use crate::stale::Stake;
 use crate::toolbox::{Call, Effect, Pace, ToolSet, ToolSpec, Toolbox};
 
 pub(crate) const EOL: Param = Param::choice(
@@ -86,7 +87,11 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         update,
         dry_run: args.flag("dry_run"),
     };
-    let edits: Vec<Edit> = args.take_objects("edits").into_iter().map(edit).collect();
+    let edits: Vec<Edit> = args
+        .take_objects("edits")
+        .into_iter()
+        .map(replacement)
+        .collect();
     let count = edits.len() as u64;
     let request = Request {
         target: Target::Text(edits),
@@ -95,16 +100,36 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         fallback: toolbox.settings().fallback,
     };
     let path = args.take_text("path");
-    let edited = edit_file(toolbox.workspace(), &path, &request, &options)
-        .map_err(|error| ToolError::from(error).at(&path))?;
+    let edited = edit(toolbox, &path, &request, &options, args)
+        .map_err(|(error, stake)| stake.explain(error).at(&path))?;
     Ok(render(&edited, count, &path, args))
 }
 
-fn edit(mut args: Args) -> Edit {
+fn replacement(mut args: Args) -> Edit {
     Edit {
         old: args.take_text("old"),
         new: args.take_text("new"),
         expected_count: args.integer("expected_count").unwrap_or(1),
+    }
+}
+
+/// Edits, and remembers what has become of the file; an error comes with the file that it is about.
+pub(crate) fn edit<'t>(
+    toolbox: &'t Toolbox,
+    path: &str,
+    request: &Request,
+    options: &EditOptions,
+    args: &Args,
+) -> Result<Edited, (Error, Stake<'t>)> {
+    let stake = Stake::new(toolbox, path, Links::Follow, args);
+    match edit_file(&toolbox.workspace_for(args), path, request, options) {
+        Ok(edited) => {
+            if let Some(before) = &edited.before {
+                stake.edited(before, &edited.version);
+            }
+            Ok(edited)
+        }
+        Err(error) => Err((error, stake)),
     }
 }
 

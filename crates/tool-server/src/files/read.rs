@@ -1,12 +1,14 @@
 //! `files_read`: a window of a file as exact text.
 
 use fs_core::{ErrorKind, LineRange, ReadOptions, Window, one_line, read_window};
+use fs_sandbox::Opened;
 
 use crate::error::ToolError;
 use crate::files::{ENCODING, PATH, encoding};
 use crate::output::ToolOutput;
 use crate::render::{counted, format_words, with_format};
 use crate::schema::{Args, MAX_POSITION, Param};
+use crate::stale::saw;
 use crate::toolbox::{Call, Effect, Pace, ToolSet, ToolSpec, Toolbox};
 
 /// Lines of an answer when the call names no limit.
@@ -46,7 +48,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
     title: "Read a file",
     about: "Read a text file or a window of its lines as exact text; a second block says how to go \
             on and what is not plain. At most 2000 lines and 64 KiB, with limit 50000 and 1 MiB. \
-            Lines over 2000 characters are cut and can be read on by column.",
+            Longer lines than 2000 characters are read on by column.",
     params: &[
         PATH,
         Param::count("offset", MAX_POSITION, "First line, from 1."),
@@ -58,7 +60,7 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
             "Start at this character of the first line.",
         ),
         ENCODING,
-        Param::flag("version", "Add the version, for if_version."),
+        Param::flag("version", "For if_version."),
     ],
     effect: Effect::Reads,
     facts: FACTS,
@@ -70,8 +72,10 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
     let path = args.text("path").unwrap_or_default();
     let options = options(toolbox, args, call)?;
-    let window = toolbox.workspace().read(path, &options);
-    finish(window, &options, args)
+    let opened = toolbox.workspace().open(path);
+    let opened = opened.map_err(|error| explain(error, path))?;
+    let window = toolbox.workspace().read_opened(&opened, &options);
+    finish(toolbox, &opened, window, &options, args)
 }
 
 /// Reads a small file; answers nothing when the file is large, or when `run` is to say what is
@@ -85,7 +89,7 @@ fn run_short(toolbox: &Toolbox, args: &Args, call: &Call) -> Option<Result<ToolO
     let options = options(toolbox, args, call);
     Some(options.and_then(|options| {
         let window = read_window(&opened.file, &options, None);
-        finish(window, &options, args)
+        finish(toolbox, &opened, window, &options, args)
     }))
 }
 
@@ -108,6 +112,8 @@ fn options(toolbox: &Toolbox, args: &Args, call: &Call) -> Result<ReadOptions, T
 }
 
 fn finish(
+    toolbox: &Toolbox,
+    opened: &Opened,
     window: fs_core::Result<Window>,
     options: &ReadOptions,
     args: &Args,
@@ -115,6 +121,7 @@ fn finish(
     let path = args.text("path").unwrap_or_default();
     let window = window.map_err(|error| explain(error, path))?;
     refuse_past_end(&window, options.range, "offset", path)?;
+    saw(toolbox, opened, &window, options.range);
     Ok(render(window, options, args))
 }
 

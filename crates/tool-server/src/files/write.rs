@@ -1,7 +1,7 @@
 //! `files_write`: the whole content, more at the end, or lines in between.
 
 use fs_core::{Encoding, ErrorKind, one_line};
-use fs_sandbox::{Breaks, Change, WriteMode, WriteOptions, Written};
+use fs_sandbox::{Breaks, Change, Links, WriteMode, WriteOptions, Written};
 
 use crate::error::ToolError;
 use crate::files::{
@@ -9,6 +9,7 @@ use crate::files::{
 };
 use crate::output::ToolOutput;
 use crate::schema::{Args, MAX_POSITION, Param};
+use crate::stale::Stake;
 use crate::toolbox::{Call, Effect, Pace, ToolSet, ToolSpec, Toolbox};
 
 pub(crate) static TOOL: ToolSpec = ToolSpec {
@@ -50,7 +51,9 @@ pub(crate) static TOOL: ToolSpec = ToolSpec {
 
 fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, ToolError> {
     let mode = mode(args)?;
-    let options = WriteOptions {
+    let path = args.take_text("path");
+    let stake = Stake::new(toolbox, &path, Links::Follow, args);
+    let mut options = WriteOptions {
         mode,
         encoding: encoding(args)?,
         fallback: toolbox.settings().fallback,
@@ -58,14 +61,38 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         create_dirs: !matches!(mode, WriteMode::InsertBefore { .. }),
         update: update_options(toolbox, args, call)?,
     };
-    let path = args.take_text("path");
     let content = args.take_text("content");
-    let written = toolbox
-        .workspace()
-        .write(&path, &content, &options)
-        .map_err(|error| explain(error.into(), &path))?;
+    let written = write(&path, &content, &mut options, &stake);
+    let written = written.map_err(|error| explain(error, &path))?;
     let bytes = bytes_of(&content, &written);
     Ok(render(&written, bytes, mode, &path, args))
+}
+
+/// Writes, overwriting only what the session has seen as it is.
+pub(crate) fn write(
+    path: &str,
+    content: &str,
+    options: &mut WriteOptions,
+    stake: &Stake<'_>,
+) -> Result<Written, ToolError> {
+    let written = loop {
+        if options.mode == WriteMode::Overwrite {
+            options.update.served = stake.served();
+        }
+        match stake.workspace().write(path, content, options) {
+            // Another call of this session was faster: that is no news to it.
+            Err(error)
+                if error.kind() == ErrorKind::Conflict
+                    && options.mode == WriteMode::Overwrite
+                    && options.update.served != stake.served() => {}
+            written => break written.map_err(|error| stake.explain(error))?,
+        }
+    };
+    match options.mode {
+        WriteMode::Overwrite | WriteMode::CreateNew => stake.wrote(&written.version, content),
+        WriteMode::Append | WriteMode::InsertBefore { .. } => stake.added(&written, content),
+    }
+    Ok(written)
 }
 
 fn mode(args: &Args) -> Result<WriteMode, ToolError> {

@@ -7,7 +7,7 @@ use super::super::Stage;
 use super::super::temp::Temp;
 use super::faults::{Call, Fault};
 use super::hook;
-use super::scene::{Scene, attribute, code, set_attribute};
+use super::scene::{Scene, attribute, code, set_attribute, unrecorded};
 use crate::write::Backup;
 
 #[test]
@@ -33,7 +33,8 @@ fn the_backup_is_the_old_file_itself() {
 fn a_backup_that_is_there_already_leaves_no_other_name() {
     let scene = Scene::with_file(b"old");
     scene.hard_link("f", "f.bak");
-    let temp = Temp::link(scene.dir(), "f".as_ref()).unwrap();
+    let pending = unrecorded();
+    let temp = Temp::link(scene.dir(), "f".as_ref(), &pending).unwrap();
     temp.rename_over("f.bak".as_ref()).unwrap();
     drop(temp);
     assert_eq!(scene.names(), ["f", "f.bak"]);

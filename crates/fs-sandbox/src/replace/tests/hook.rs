@@ -20,6 +20,16 @@ pub(crate) fn when_written(act: impl FnMut() + 'static) {
     at(Stage::Written, act);
 }
 
+/// As [`when_written`], before the name is taken.
+pub(crate) fn when_checked(act: impl FnMut() + 'static) {
+    at(Stage::Checked, act);
+}
+
+/// As [`when_written`], when two names are exchanged and nobody has looked yet.
+pub(crate) fn when_exchanged(act: impl FnMut() + 'static) {
+    at(Stage::Exchanged, act);
+}
+
 pub(in crate::replace) fn reached(stage: Stage) {
     let due = ACTS.with_borrow_mut(|acts| {
         let due = acts.iter().position(|(wanted, _)| *wanted == stage);

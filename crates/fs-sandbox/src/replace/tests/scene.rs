@@ -10,7 +10,8 @@ use cap_std::fs::Dir;
 use fs_core::{Cancel, Patch, RelPath, Result};
 use rustix::fs::{CWD, FileType, Mode};
 
-use super::super::{BackupNames, OldFile, ReplaceOptions, Replaced, Target};
+use super::super::{BackupNames, Content, OldFile, ReplaceOptions, Replaced, Target};
+use crate::history::Pending;
 use crate::policy::Policy;
 use crate::write::{Backup, Durability, HardLinks};
 
@@ -29,6 +30,7 @@ pub(super) struct Job<'a> {
     hard_links: HardLinks,
     durability: Durability,
     cancel: Cancel,
+    pending: Pending,
 }
 
 impl Scene {
@@ -157,6 +159,7 @@ impl Scene {
             hard_links: HardLinks::Break,
             durability: Durability::None,
             cancel: Cancel::default(),
+            pending: unrecorded(),
         }
     }
 
@@ -194,13 +197,14 @@ impl Job<'_> {
     }
 
     pub(super) fn create(&self, bytes: &[u8]) -> Result<Replaced> {
-        super::super::create(self.target(), bytes, self.options())
+        let patch = Patch::whole(bytes.to_vec());
+        super::super::create(self.target(), Content::Patch(&patch), self.options())
     }
 
     pub(super) fn replace(&self, patch: &Patch) -> Result<Replaced> {
         let old = OldFile::open(self.target())?.unwrap();
         self.target().check_writable()?;
-        super::super::replace(self.target(), &old, patch, self.options())
+        super::super::replace(self.target(), &old, Content::Patch(patch), self.options())
     }
 
     pub(super) fn replace_with(&self, bytes: &[u8]) -> Result<Replaced> {
@@ -217,8 +221,14 @@ impl Job<'_> {
             hard_links: self.hard_links,
             durability: self.durability,
             cancel: &self.cancel,
+            pending: &self.pending,
         }
     }
+}
+
+/// A change that no history knows of.
+pub(super) fn unrecorded() -> Pending {
+    Pending::new(Vec::new(), "", None).unwrap()
 }
 
 pub(super) fn code<T>(result: Result<T>) -> &'static str {

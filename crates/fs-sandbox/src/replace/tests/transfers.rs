@@ -10,7 +10,8 @@ use rustix::io::Errno;
 use super::super::{OldFile, Over, Stage, Target, TransferHow, copy, relocate};
 use super::faults::{Call, Fault, during_all};
 use super::hook;
-use super::scene::{Scene, attribute, code, set_attribute};
+use super::scene::{Scene, attribute, code, set_attribute, unrecorded};
+use crate::history::Pending;
 use crate::write::Durability;
 
 /// Makes renames fail as between two file systems; only those that may replace something.
@@ -18,27 +19,31 @@ const APART: Fault = Fault::always(Call::Renameat, Errno::XDEV);
 
 struct Job<'a> {
     scene: &'a Scene,
-    over: Over,
+    over: Over<'a>,
     cancel: Cancel,
     progress: Progress,
+    pending: Pending,
 }
 
 impl<'a> Job<'a> {
-    fn new(scene: &'a Scene, over: Over) -> Self {
+    fn new(scene: &'a Scene, over: Over<'a>) -> Self {
         Self {
             scene,
             over,
             cancel: Cancel::default(),
             progress: Progress::default(),
+            pending: unrecorded(),
         }
     }
 
     fn how(&self) -> TransferHow<'_> {
         TransferHow {
             over: self.over,
+            source: None,
             durability: Durability::File,
             cancel: &self.cancel,
             progress: &self.progress,
+            pending: &self.pending,
         }
     }
 
@@ -56,12 +61,12 @@ impl<'a> Job<'a> {
     }
 
     fn relocate(&self) -> Result<Vec<String>> {
-        relocate(self.target("f"), self.target("g"), self.how())
+        relocate(self.target("f"), self.target("g"), None, self.how())
     }
 }
 
 /// A file `f` that has everything to lose, and a file `g` in its way when `over` says so.
-fn scene(over: Over) -> Scene {
+fn scene(over: Over<'_>) -> Scene {
     let scene = Scene::with_file(b"moved bytes");
     set_attribute(&scene.path("f"), "user.note", b"mine");
     scene.chmod("f", 0o640);
@@ -69,7 +74,7 @@ fn scene(over: Over) -> Scene {
     let past = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::new(86_400, 5);
     let file = fs::File::open(scene.path("f")).unwrap();
     file.set_modified(past).unwrap();
-    if over == Over::Replace {
+    if matches!(over, Over::Replace) {
         scene.write("g", b"in the way");
     }
     scene
@@ -159,7 +164,7 @@ fn a_move_between_file_systems_keeps_everything() {
     for over in [Over::Refuse, Over::Replace] {
         let Some(there) = elsewhere() else { return };
         let (scene, target) = (scene(Over::Refuse), Scene::at(there.path()));
-        if over == Over::Replace {
+        if matches!(over, Over::Replace) {
             target.write("g", b"in the way");
         }
         let before = scene.stat("f");
@@ -168,7 +173,7 @@ fn a_move_between_file_systems_keeps_everything() {
             dir: target.dir(),
             name: "g".as_ref(),
         };
-        relocate(job.target("f"), goal, job.how()).unwrap();
+        relocate(job.target("f"), goal, None, job.how()).unwrap();
         let after = target.stat("g");
         assert_ne!(before.dev(), after.dev());
         assert_eq!(target.bytes("g"), b"moved bytes");
@@ -186,7 +191,7 @@ fn a_link_moves_between_file_systems_as_itself() {
         let Some(there) = elsewhere() else { return };
         let (scene, target) = (Scene::empty(), Scene::at(there.path()));
         scene.symlink("no/where", "f");
-        if over == Over::Replace {
+        if matches!(over, Over::Replace) {
             target.symlink("old", "g");
         }
         let job = Job::new(&scene, over);
@@ -194,7 +199,7 @@ fn a_link_moves_between_file_systems_as_itself() {
             dir: target.dir(),
             name: "g".as_ref(),
         };
-        relocate(job.target("f"), goal, job.how()).unwrap();
+        relocate(job.target("f"), goal, None, job.how()).unwrap();
         assert_eq!(
             fs::read_link(target.path("g")).unwrap(),
             Path::new("no/where")
@@ -216,10 +221,50 @@ fn nothing_is_replaced_on_another_file_system_unless_told() {
         name: "g".as_ref(),
     };
     assert_eq!(
-        code(relocate(job.target("f"), goal, job.how())),
+        code(relocate(job.target("f"), goal, None, job.how())),
         "already_exists"
     );
     assert_eq!((scene.state(), target.state()), before);
+}
+
+#[test]
+fn on_another_file_system_only_the_known_ends_are_touched() {
+    let Some(there) = elsewhere() else { return };
+    let (scene, target) = (scene(Over::Refuse), Scene::at(there.path()));
+    let goal = Target {
+        dir: target.dir(),
+        name: "g".as_ref(),
+    };
+    target.write("g", b"known");
+    let known = OldFile::open(goal).unwrap().unwrap();
+    let relocate = |over, source| {
+        let job = Job::new(&scene, over);
+        let how = TransferHow {
+            source,
+            ..job.how()
+        };
+        code(relocate(job.target("f"), goal, None, how))
+    };
+    target.write("g", b"and changed");
+    let before = (scene.state(), target.state());
+    assert_eq!(relocate(Over::Only(Some(&known)), None), "already_exists");
+    assert_eq!(relocate(Over::Only(None), None), "already_exists");
+    assert_eq!((scene.state(), target.state()), before);
+    let known = OldFile::open(goal).unwrap().unwrap();
+    let f = Job::new(&scene, Over::Refuse).target("f");
+    let stale = OldFile::open(f).unwrap().unwrap();
+    scene.write("f", b"changed");
+    let before = (scene.state(), target.state());
+    let only = Over::Only(Some(&known));
+    assert_eq!(relocate(only, Some(&stale)), "conflict");
+    assert_eq!((scene.state(), target.state()), before);
+    let source = OldFile::open(f).unwrap().unwrap();
+    assert_eq!(relocate(only, Some(&source)), "ok");
+    assert_eq!(target.bytes("g"), b"changed");
+    assert_eq!(
+        (target.names(), scene.names().len()),
+        (vec!["g".to_owned()], 0)
+    );
 }
 
 /// Returns a directory on another file system than that of the scenes, where there is one.
@@ -424,7 +469,7 @@ fn holes_stay_holes() {
                 dir: target.dir(),
                 name: "g".as_ref(),
             };
-            during_all(faults, || relocate(job.target("f"), goal, job.how())).unwrap();
+            during_all(faults, || relocate(job.target("f"), goal, None, job.how())).unwrap();
             assert!(target.bytes("g") == holds, "{data:?}");
             assert!(target.stat("g").blocks() <= of.blocks() + 64, "{data:?}");
         }

@@ -110,6 +110,7 @@ fn a_new_file_is_created_with_its_directories() {
                 size: 4,
                 text_bytes: 4,
                 version: Version::of_bytes(b"one\n"),
+                before: None,
                 format: Some(TextFormat {
                     encoding: Encoding::UTF_8,
                     bom: false,
@@ -358,6 +359,7 @@ fn an_update_sees_the_bytes_and_tells_what_it_did() {
             size: 9,
             text_bytes: 5,
             version: Version::of_bytes(b"three two"),
+            before: Some(Version::of_bytes(b"one two")),
             format: None,
             backup: Some("f.bak".to_owned()),
             parted_links: 0,

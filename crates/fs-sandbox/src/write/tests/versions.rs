@@ -196,6 +196,69 @@ fn a_foreign_change_during_the_plan_is_a_conflict() {
     assert_eq!(site.bytes("f"), b"foreign");
 }
 
+fn served(bytes: &[u8]) -> UpdateOptions {
+    UpdateOptions {
+        served: Some(Version::of_bytes(bytes)),
+        ..UpdateOptions::default()
+    }
+}
+
+#[test]
+fn what_was_served_is_overwritten_only_as_it_was() {
+    let site = Site::with_file("v2");
+    for mode in MODES {
+        let stale = writing(mode, served(b"v1"));
+        assert_eq!(code(site.workspace.write("f", "x", &stale)), "conflict");
+        assert_eq!(site.bytes("f"), b"v2");
+        site.put("f", "v2");
+        let current = writing(mode, served(b"v2"));
+        assert_eq!(code(site.workspace.write("f", "x", &current)), "ok");
+        site.put("f", "v2");
+    }
+    let plan = |_: &Source| Ok((Patch::whole(b"x".to_vec()), ()));
+    let updated = site.workspace.update("f", &served(b"v1"), plan);
+    assert_eq!(code(updated), "conflict");
+    let both = UpdateOptions {
+        if_version: Some(Version::of_bytes(b"v2")),
+        ..served(b"v1")
+    };
+    let both = writing(WriteMode::Overwrite, both);
+    assert_eq!(code(site.workspace.write("f", "x", &both)), "conflict");
+    assert_eq!(site.bytes("f"), b"v2");
+}
+
+#[test]
+fn what_was_served_and_is_gone_may_be_created_again() {
+    let site = Site::new();
+    for (path, mode) in [
+        ("f", WriteMode::Overwrite),
+        ("g", WriteMode::Append),
+        ("dir/f", WriteMode::Overwrite),
+        ("h", WriteMode::CreateNew),
+    ] {
+        let options = writing(mode, served(b"v1"));
+        let written = site.workspace.write(path, "x", &options).unwrap();
+        assert_eq!(written.change, Change::Created);
+    }
+}
+
+#[test]
+fn a_foreign_change_of_what_was_served_is_never_overwritten() {
+    let site = Site::with_file("old");
+    let path = site.path("f");
+    hook::when_written(move || fs::write(&path, "foreign").unwrap());
+    let known = writing(WriteMode::Overwrite, served(b"old"));
+    assert_eq!(code(site.workspace.write("f", "mine", &known)), "conflict");
+    assert_eq!(site.bytes("f"), b"foreign");
+    // Nor one that comes while the file is made again.
+    fs::remove_file(site.path("f")).unwrap();
+    let path = site.path("f");
+    hook::when_written(move || fs::write(&path, "foreign").unwrap());
+    assert_eq!(code(site.workspace.write("f", "mine", &known)), "conflict");
+    assert_eq!(site.bytes("f"), b"foreign");
+    assert_eq!(site.names(""), ["f"]);
+}
+
 #[test]
 fn a_cancelled_write_changes_nothing() {
     let site = Site::with_file("old");

@@ -1,0 +1,374 @@
+//! The content of a file, in memory or read block by block where it is needed.
+
+use std::borrow::Cow;
+use std::ops::{ControlFlow, Range};
+
+use cap_std::fs::File;
+
+use crate::cancel::Cancel;
+use crate::encoding::Encoding;
+use crate::error::Result;
+use crate::file_bytes::{Block, read_full};
+use crate::format::{Detected, Eol, Fallback};
+use crate::judge::{Blocks, judge};
+use crate::newline::{Before, Breaks, Unit};
+use crate::patch::{Patch, Piece};
+use crate::problem::Problem;
+use crate::version::Version;
+
+/// How much of a file is in memory at a time.
+const BLOCK_BYTES: usize = 1024 * 1024;
+
+/// The content of a file: bytes in memory, or an open file that is read in blocks of 1 MiB, so that
+/// memory does not grow with it.
+///
+/// A file is taken to have the length that it is said to have; where it has become shorter, reading
+/// is a `conflict`. That it holds the same bytes at every read is for whoever holds it to see to.
+///
+/// ```
+/// use fs_core::{Content, Encoding, Eol, Fallback};
+///
+/// let content = Content::of_bytes(b"one\r\ntwo\r\n");
+/// let found = content.detect(None, Fallback::None)?;
+/// assert_eq!(found.encoding(), Some(Encoding::UTF_8));
+/// assert_eq!(content.eol(0..content.len(), Encoding::UTF_8)?, Eol::CrLf);
+/// assert_eq!(&*content.read(5..8)?, b"two");
+/// # Ok::<(), fs_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Content<'a> {
+    place: Place<'a>,
+    len: u64,
+    cancel: Cancel,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place<'a> {
+    Memory(&'a [u8]),
+    MemoryInBlocks(&'a [u8], usize),
+    File(&'a File),
+}
+
+impl<'a> Content<'a> {
+    /// Returns the content that is `bytes`: one block.
+    pub fn of_bytes(bytes: &'a [u8]) -> Self {
+        Self {
+            place: Place::Memory(bytes),
+            len: bytes.len() as u64,
+            cancel: Cancel::default(),
+        }
+    }
+
+    /// Returns the first `len` bytes of an open file; `cancel` is asked before each block.
+    pub fn of_file(file: &'a File, len: u64, cancel: &Cancel) -> Self {
+        Self {
+            place: Place::File(file),
+            len,
+            cancel: cancel.clone(),
+        }
+    }
+
+    /// Returns the content that is `bytes`, given out as a file of them would be, in blocks of
+    /// `block_bytes` (from 1): whatever is made of it, the size of the blocks makes no difference.
+    pub fn in_blocks(bytes: &'a [u8], block_bytes: usize) -> Self {
+        Self {
+            place: Place::MemoryInBlocks(bytes, block_bytes.max(1)),
+            ..Self::of_bytes(bytes)
+        }
+    }
+
+    /// Returns the length in bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Returns whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns all bytes, where they are in memory as one block.
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        match self.place {
+            Place::Memory(bytes) => Some(bytes),
+            Place::MemoryInBlocks(..) | Place::File(_) => None,
+        }
+    }
+
+    /// Returns how many bytes are read at a time; of content in memory, its length.
+    pub fn block_bytes(&self) -> usize {
+        match self.place {
+            Place::Memory(bytes) => bytes.len().max(1),
+            Place::MemoryInBlocks(_, block_bytes) => block_bytes,
+            Place::File(_) => BLOCK_BYTES,
+        }
+    }
+
+    /// Returns the bytes in `range`, all of which are then in memory; what is past the end is left
+    /// out.
+    ///
+    /// # Errors
+    /// `conflict` when the file has become shorter, `cancelled`, `io`.
+    pub fn read(&self, range: Range<u64>) -> Result<Cow<'a, [u8]>> {
+        if let Place::Memory(bytes) = self.place {
+            return Ok(Cow::Borrowed(slice(bytes, &range)));
+        }
+        let mut bytes = Vec::new();
+        self.read_onto(range, &mut bytes)?;
+        Ok(Cow::Owned(bytes))
+    }
+
+    /// Appends the bytes in `range` to `to`; what is past the end is left out.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_onto(&self, range: Range<u64>, to: &mut Vec<u8>) -> Result<()> {
+        let range = self.within(range);
+        match self.place {
+            Place::Memory(bytes) | Place::MemoryInBlocks(bytes, _) => {
+                to.extend_from_slice(slice(bytes, &range));
+                Ok(())
+            }
+            Place::File(file) => {
+                self.cancel.check()?;
+                let start = to.len();
+                to.resize(start + length(&range), 0);
+                let buffer = to.get_mut(start..).unwrap_or_default();
+                fill(file, range.start, buffer)
+            }
+        }
+    }
+
+    /// Calls `see` with the bytes of `range`, block by block and each block of an even length but for
+    /// the last, until it breaks.
+    ///
+    /// # Errors
+    /// `conflict` when the file has become shorter, `cancelled`, `io`.
+    pub fn each(
+        &self,
+        range: Range<u64>,
+        see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let range = self.within(range);
+        match self.place {
+            Place::Memory(bytes) => {
+                let _: ControlFlow<()> = see(slice(bytes, &range));
+            }
+            Place::MemoryInBlocks(bytes, block_bytes) => {
+                let mut blocks = slice(bytes, &range).chunks(block_bytes.next_multiple_of(2));
+                let _: ControlFlow<()> = blocks.try_for_each(see);
+            }
+            Place::File(file) => self.each_of_file(file, range, see)?,
+        }
+        Ok(())
+    }
+
+    fn each_of_file(
+        &self,
+        file: &File,
+        range: Range<u64>,
+        see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<()> {
+        let mut block = Block::default();
+        block.grow(BLOCK_BYTES.min(length(&range)));
+        let mut at = range.start;
+        while at < range.end {
+            self.cancel.check()?;
+            let len = BLOCK_BYTES.min(length(&(at..range.end)));
+            let buffer = block.bytes_mut().get_mut(..len).unwrap_or_default();
+            fill(file, at, buffer)?;
+            if see(buffer).is_break() {
+                break;
+            }
+            at += len as u64;
+        }
+        Ok(())
+    }
+
+    /// Finds out what the content is, as [`detect`](crate::detect) does.
+    ///
+    /// # Errors
+    /// Those of [`detect`](crate::detect), `conflict` when the file has become shorter, `cancelled`,
+    /// `io`.
+    pub fn detect(&self, declared: Option<Encoding>, fallback: Fallback) -> Result<Detected> {
+        judge(&mut &*self, declared, fallback)
+    }
+
+    /// Returns the line breaks of the bytes in `range`, which begins on a code unit's edge.
+    ///
+    /// # Errors
+    /// `conflict` when the file has become shorter, `cancelled`, `io`.
+    pub fn eol(&self, range: Range<u64>, encoding: Encoding) -> Result<Eol> {
+        let unit = Unit::of(encoding);
+        let mut before = Before::Other;
+        let mut breaks = Breaks::default();
+        self.each(range, &mut |block| {
+            breaks = breaks + unit.breaks(block, before);
+            before = if unit.ends_with(block, b'\r') {
+                Before::Return
+            } else {
+                Before::Other
+            };
+            match Eol::from(breaks) {
+                Eol::Mixed => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(Eol::from(breaks))
+    }
+
+    /// Returns whether `patch` makes of the content what it is.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn is_unchanged_by(&self, patch: &Patch) -> Result<bool> {
+        if patch.result_len() != self.len {
+            return Ok(false);
+        }
+        let mut at = 0;
+        for piece in patch.pieces() {
+            let (same, len) = match piece {
+                Piece::Keep(range) => (
+                    range.start == at || self.repeats(range, at)?,
+                    range.end - range.start,
+                ),
+                Piece::New(bytes) => (self.holds(bytes, at)?, bytes.len() as u64),
+            };
+            if !same {
+                return Ok(false);
+            }
+            at += len;
+        }
+        Ok(true)
+    }
+
+    /// Returns how many bytes the content and what `patch` makes of it have in common at their start.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn same_start(&self, patch: &Patch) -> Result<u64> {
+        let mut at = 0;
+        for piece in patch.pieces() {
+            let mut same = true;
+            match piece {
+                Piece::Keep(range) if range.start == at => at = range.end,
+                Piece::Keep(range) => self.each(range.clone(), &mut |block| {
+                    self.pass_equal(block, &mut at, &mut same)
+                })?,
+                Piece::New(bytes) => {
+                    for block in bytes.chunks(BLOCK_BYTES) {
+                        if self.pass_equal(block, &mut at, &mut same).is_break() {
+                            break;
+                        }
+                    }
+                }
+            }
+            if !same {
+                break;
+            }
+        }
+        Ok(at)
+    }
+
+    /// Passes the bytes at `at` that equal the first of `block`; breaks when not all do. An error of
+    /// reading counts as a difference: what is after it is written again.
+    fn pass_equal(&self, block: &[u8], at: &mut u64, same: &mut bool) -> ControlFlow<()> {
+        let there = self.read(*at..*at + block.len() as u64).unwrap_or_default();
+        let equal = there.iter().zip(block).take_while(|(a, b)| a == b).count();
+        *at += equal as u64;
+        *same = equal == block.len();
+        if *same {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    /// Returns the version that a file has which holds what `patch` makes of this content, by all its
+    /// bytes, whatever its size.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn version_after(&self, patch: &Patch) -> Result<Version> {
+        let mut hasher = blake3::Hasher::new();
+        for piece in patch.pieces() {
+            match piece {
+                Piece::Keep(range) => self.each(range.clone(), &mut |block| {
+                    hasher.update(block);
+                    ControlFlow::Continue(())
+                })?,
+                Piece::New(bytes) => {
+                    hasher.update(bytes);
+                }
+            }
+        }
+        Ok(Version::of_hash(hasher.finalize(), patch.result_len()))
+    }
+
+    fn repeats(&self, range: &Range<u64>, at: u64) -> Result<bool> {
+        let mut at = at;
+        let mut result = Ok(true);
+        self.each(range.clone(), &mut |block| {
+            result = self.holds(block, at);
+            at += block.len() as u64;
+            match result {
+                Ok(true) => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            }
+        })?;
+        result
+    }
+
+    /// Returns whether `bytes` stand at `at`.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn holds(&self, bytes: &[u8], at: u64) -> Result<bool> {
+        let mut at = at;
+        for block in bytes.chunks(BLOCK_BYTES) {
+            let end = at + block.len() as u64;
+            if *self.read(at..end)? != *block {
+                return Ok(false);
+            }
+            at = end;
+        }
+        Ok(true)
+    }
+
+    fn within(&self, range: Range<u64>) -> Range<u64> {
+        range.start.min(self.len)..range.end.min(self.len)
+    }
+}
+
+impl Blocks for &Content<'_> {
+    fn each(&mut self, see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
+        Content::each(self, 0..self.len, see)
+    }
+}
+
+/// Fills `buffer` from `offset`.
+fn fill(file: &File, offset: u64, buffer: &mut [u8]) -> Result<()> {
+    if read_full(file, offset, buffer)? == buffer.len() {
+        Ok(())
+    } else {
+        Err(Problem::Conflict.into())
+    }
+}
+
+fn length(range: &Range<u64>) -> usize {
+    usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
+}
+
+fn slice<'a>(bytes: &'a [u8], range: &Range<u64>) -> &'a [u8] {
+    let at = |offset| {
+        usize::try_from(offset)
+            .unwrap_or(usize::MAX)
+            .min(bytes.len())
+    };
+    bytes
+        .get(at(range.start)..at(range.end))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,367 @@
+//! A change that is being made: its temporary names, the bytes it keeps, and its entry.
+
+use std::ffi::OsStr;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use cap_std::fs::{Dir, File};
+use fs_core::{Cancel, ErrorKind, RelPath, Result};
+
+use super::objects::{Share, Source, Staged, staged_name};
+use super::random_token;
+use super::record::{FileState, NameChange, Record, State, now};
+use super::store::Store;
+use crate::replace::{OldFile, Target};
+
+/// A change to one name, or to the two of a copy or move.
+///
+/// It is the first thing that a change makes and the last that it drops. A store that fails costs
+/// the entry and a warning, never the change.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    token: String,
+    names: Vec<Name>,
+    by: String,
+    undoes: Option<u64>,
+    temps: AtomicU32,
+    kept: AtomicUsize,
+    has_left: AtomicBool,
+    failure: OnceLock<String>,
+    loss: OnceLock<&'static str>,
+}
+
+/// A name that changes.
+#[derive(Debug, Clone)]
+pub(crate) struct Name {
+    /// Its path below its root.
+    pub(crate) path: RelPath,
+    /// The store of its root, where temporary names are written down.
+    pub(crate) store: Option<Arc<Store>>,
+    /// Whether the change becomes an entry.
+    pub(crate) is_recorded: bool,
+}
+
+/// What had a name before, with its bytes where they are kept.
+#[derive(Debug)]
+pub(crate) struct Before<'p> {
+    state: State,
+    staged: Option<Staged<'p>>,
+}
+
+/// Which name of a change is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The only one, or the source.
+    First,
+    /// The target of a copy or move.
+    Last,
+}
+
+/// A change whose entry is written down; dropped before it is done, it is taken back.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Begun<'p> {
+    entries: Vec<(&'p Store, u64, Record)>,
+    staged: Vec<Staged<'p>>,
+}
+
+impl Pending {
+    pub(crate) fn new(names: Vec<Name>, by: &str, undoes: Option<u64>) -> Result<Self> {
+        Ok(Self {
+            token: random_token()?,
+            names,
+            by: by.to_owned(),
+            undoes,
+            temps: AtomicU32::new(0),
+            kept: AtomicUsize::new(0),
+            has_left: AtomicBool::new(false),
+            failure: OnceLock::new(),
+            loss: OnceLock::new(),
+        })
+    }
+
+    /// Returns the token and a number for the next temporary name, which is written down first.
+    pub(crate) fn next_temp(&self) -> (&str, u32) {
+        let number = self.temps.fetch_add(1, Ordering::Relaxed);
+        if number == 0 {
+            for name in &self.names {
+                let parent = name.path.parent().unwrap_or_default();
+                name.leftovers(|it| it.expect_in(&self.token, &parent));
+            }
+        }
+        (&self.token, number)
+    }
+
+    /// Writes down that an inode may be removed with a temporary name of it.
+    pub(crate) fn own(&self, id: (u64, u64)) {
+        for name in &self.names {
+            name.leftovers(|it| it.own(&self.token, id));
+        }
+    }
+
+    /// Writes down that what has a name is about to be taken away from it.
+    pub(crate) fn take(&self, taken: &OsStr) {
+        for name in &self.names {
+            name.leftovers(|it| it.take(&self.token, taken));
+        }
+    }
+
+    /// Says that a temporary name could not be removed.
+    pub(crate) fn leave(&self) {
+        self.has_left.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether the change of an end becomes an entry.
+    pub(crate) fn records(&self, end: End) -> bool {
+        self.store(end).is_some()
+    }
+
+    /// Returns whether both ends have one store, so that a move between them is one entry.
+    pub(crate) fn is_one_entry(&self) -> bool {
+        match (self.store(End::First), self.store(End::Last)) {
+            (Some(first), Some(last)) => std::ptr::eq(first, last),
+            _ => false,
+        }
+    }
+
+    /// Keeps the bytes of `old`, which has the name of `source`.
+    ///
+    /// # Errors
+    /// `conflict` when the name is not `old` any more; `cancelled`.
+    pub(crate) fn keep(
+        &self,
+        end: End,
+        source: Target<'_>,
+        old: &OldFile,
+        share: Share,
+        cancel: &Cancel,
+    ) -> Result<Before<'_>> {
+        let Some(store) = self.store(end) else {
+            return Ok(Before::nothing());
+        };
+        let kept = FileState::of(old.file()).and_then(|state| {
+            let name = staged_name(&self.token, self.kept.fetch_add(1, Ordering::Relaxed));
+            let source = Source {
+                target: source,
+                old,
+                state: &state,
+                share,
+                cancel,
+            };
+            let staged = store.keep(name, &source)?;
+            Before::file(state, staged)
+        });
+        match kept {
+            Ok(before) => {
+                if before.staged.is_none() {
+                    self.lose("the file is larger than all that the history may hold");
+                }
+                Ok(before)
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::Conflict | ErrorKind::Cancelled) => {
+                Err(error)
+            }
+            Err(error) => {
+                self.give_up(&error);
+                Ok(Before::nothing())
+            }
+        }
+    }
+
+    /// Returns what an open file is, for the entry.
+    pub(crate) fn state_of(&self, end: End, file: &File) -> State {
+        if !self.records(end) {
+            return State::Absent;
+        }
+        FileState::of(file).map_or_else(
+            |error| {
+                self.give_up(&error);
+                State::Absent
+            },
+            State::File,
+        )
+    }
+
+    /// Writes the entry down: what each name was before and is to be after.
+    pub(crate) fn begin<'p>(&'p self, ends: Vec<(Before<'p>, State)>) -> Begun<'p> {
+        let mut begun = Begun {
+            entries: Vec::new(),
+            staged: Vec::new(),
+        };
+        let mut changes: Vec<(&Store, NameChange, Option<Staged<'p>>)> = Vec::new();
+        for (name, (before, after)) in self.names.iter().zip(ends) {
+            let store = name.store.as_deref().filter(|_| name.is_recorded);
+            if let (Some(store), None) = (store, self.failure.get()) {
+                changes.push((store, name.change(before.state, after), before.staged));
+            }
+        }
+        while !changes.is_empty() {
+            let (store, change, staged) = changes.remove(0);
+            let mut record = self.record(change);
+            let mut objects = Vec::from_iter(staged);
+            if let Some(at) = changes
+                .iter()
+                .position(|(other, ..)| std::ptr::eq(*other, store))
+            {
+                let (_, change, staged) = changes.remove(at);
+                record.names.push(change);
+                objects.extend(staged);
+            }
+            match store.begin(&record, &mut objects) {
+                Ok(id) => begun.entries.push((store, id, record)),
+                Err(error) => self.give_up(&error),
+            }
+            begun.staged.extend(objects);
+        }
+        begun
+    }
+
+    /// Returns what could not be written down, in words.
+    pub(crate) fn warning(&self) -> Option<String> {
+        if let Some(loss) = self.loss.get() {
+            return Some(format!("this cannot be undone: {loss}"));
+        }
+        let failure = self.failure.get()?;
+        Some(format!(
+            "this cannot be undone, the history could not be kept: {failure}"
+        ))
+    }
+
+    fn record(&self, change: NameChange) -> Record {
+        Record {
+            at: now(),
+            by: self.by.clone(),
+            names: vec![change],
+            undoes: self.undoes,
+        }
+    }
+
+    fn store(&self, end: End) -> Option<&Store> {
+        let name = match end {
+            End::First => self.names.first(),
+            End::Last => self.names.last(),
+        };
+        let name = name.filter(|name| name.is_recorded && self.failure.get().is_none())?;
+        name.store.as_deref()
+    }
+
+    fn give_up(&self, error: &fs_core::Error) {
+        self.failure.get_or_init(|| error.to_string());
+    }
+
+    /// Says that the change becomes an entry without the bytes that were there before, and why.
+    pub(crate) fn lose(&self, reason: &'static str) {
+        self.loss.get_or_init(|| reason);
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if *self.temps.get_mut() > 0 && !*self.has_left.get_mut() {
+            for name in &self.names {
+                name.leftovers(|it| it.strike_off(&self.token));
+            }
+        }
+    }
+}
+
+impl Name {
+    fn leftovers(&self, write: impl FnOnce(&super::leftovers::Leftovers)) {
+        if let Some(store) = &self.store {
+            write(store.leftovers());
+        }
+    }
+
+    fn change(&self, before: State, after: State) -> NameChange {
+        NameChange {
+            path: self.path.to_string(),
+            before,
+            after,
+        }
+    }
+}
+
+impl<'p> Before<'p> {
+    /// Nothing had the name.
+    pub(crate) fn nothing() -> Self {
+        Self::of(State::Absent)
+    }
+
+    /// This had it, and nothing of it needs to be kept.
+    pub(crate) fn of(state: State) -> Self {
+        let staged = None;
+        Self { state, staged }
+    }
+
+    /// As what it was before, where a copy of it was kept.
+    pub(crate) fn known_as(mut self, old: &OldFile) -> Result<Self> {
+        if let State::File(kept) = &mut self.state {
+            let object = kept.object.take();
+            *kept = FileState {
+                object,
+                ..FileState::of(old.file())?
+            };
+        }
+        Ok(self)
+    }
+
+    fn file(mut state: FileState, staged: Option<Staged<'p>>) -> Result<Self> {
+        state.object = staged.as_ref().map(Staged::reference).transpose()?;
+        Ok(Self {
+            state: State::File(state),
+            staged,
+        })
+    }
+}
+
+impl Begun<'_> {
+    /// Writes down that the change took place and what the name has since, which was not known.
+    pub(crate) fn done_as(mut self, after: &State) {
+        if let Some((store, id, record)) = self.entries.last_mut() {
+            if let Some(change) = record.names.last_mut() {
+                change.after = after.clone();
+            }
+            drop(store.amend(*id, record));
+        }
+        self.done();
+    }
+
+    /// Writes down that a move took place; on another file system the file is another one.
+    pub(crate) fn done_at(self, dir: &Dir, name: &OsStr) {
+        let Some((_, _, record)) = self.entries.last() else {
+            return;
+        };
+        let Some(State::File(moved)) = record.names.last().map(|change| &change.after) else {
+            return self.done();
+        };
+        match State::seen_at(dir, name) {
+            Ok(State::File(now)) if !now.stamp.is_same_inode(moved.stamp) => {
+                let moved = FileState {
+                    stamp: now.stamp,
+                    ..moved.clone()
+                };
+                self.done_as(&State::File(moved));
+            }
+            _ => self.done(),
+        }
+    }
+
+    /// Writes down that the change took place.
+    pub(crate) fn done(mut self) {
+        for object in &self.staged {
+            object.close();
+        }
+        for (store, id, _) in std::mem::take(&mut self.entries) {
+            // An entry that is only begun counts where its file is what it says.
+            drop(store.done(id));
+        }
+    }
+}
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        for (store, id, _) in &self.entries {
+            drop(store.void(*id, &mut self.staged));
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! Undo: a change is taken back if nobody has written since.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use fs_core::{Cancel, ErrorKind, Problem, RelPath, Result, Version, unescape_name};
+use rustix::fs::Mode;
+
+use super::log::Entry;
+use super::record::{FileState, NameChange, State};
+use super::store::Store;
+use super::{nothing, query};
+use crate::remove::RemoveOptions;
+use crate::replace::{self, OldFile, Restored, Target};
+use crate::resolve::{Follow, Missing, Place, Root};
+use crate::rights::{OpenFlags, Operation, needed};
+use crate::transfer::TransferOptions;
+use crate::workspace::Workspace;
+use crate::write::{HardLinks, Held, UpdateOptions};
+
+/// How to undo.
+#[derive(Debug, Clone, Default)]
+pub struct UndoOptions {
+    /// Back to what was there before this entry; by default the newest change goes that was not
+    /// undone yet. The number of an undo takes that back.
+    pub entry: Option<u64>,
+    /// Refuses (`conflict`) a file that is not this version.
+    pub if_version: Option<Version>,
+    /// Stops the work between two changes.
+    pub cancel: Cancel,
+}
+
+/// What an undo did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undone {
+    /// The entries that were taken back, newest first.
+    pub entries: Vec<u64>,
+    /// What became of the names; the last change that was taken back comes last.
+    pub names: Vec<Restoration>,
+    /// What was done but could not be made sure.
+    pub warnings: Vec<String>,
+}
+
+/// What became of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restoration {
+    /// Its link-free path below its root.
+    pub path: RelPath,
+    /// What has it now; `None` for nothing.
+    pub now: Option<super::HistoryFile>,
+}
+
+/// A step of an undo: an entry, with all that its store knows.
+struct Step<'a> {
+    workspace: &'a Workspace,
+    root: &'a Arc<Root>,
+    store: &'a Store,
+    entries: &'a [Entry],
+    entry: &'a Entry,
+    cancel: &'a Cancel,
+}
+
+impl Workspace {
+    /// Takes back the newest change of a file that was not undone yet, or all down to an entry.
+    ///
+    /// A file gets its exact bytes, mode and attributes back, a name that was new goes, one that was
+    /// removed comes back, and what was moved moves back. Each step is a change of its own, so it can
+    /// be undone by its number. Several steps are checked before the first one is made.
+    ///
+    /// Needs what the changes themselves would need: [`Rights::EDIT`](crate::Rights::EDIT), and
+    /// [`Rights::DELETE`](crate::Rights::DELETE) where a name goes.
+    ///
+    /// # Errors
+    /// `not_found` when there is nothing to undo, or its bytes are not kept any more; `conflict` when
+    /// somebody has written to the file since; those of the change that it takes. The file is then as
+    /// it was before the step that failed.
+    pub fn undo(&self, path: &str, options: &UndoOptions) -> Result<Undone> {
+        let undone = self.undo_all(path, options);
+        undone.map_err(|error| error.at(path))
+    }
+
+    fn check_version(&self, path: &str, options: &UndoOptions) -> Result<()> {
+        let Some(wanted) = &options.if_version else {
+            return Ok(());
+        };
+        let need = needed(Operation::Update, OpenFlags::NONE);
+        let place = self.locate(path, need, Follow::Last)?;
+        let file = OldFile::open(place.target())?.ok_or(Problem::Conflict)?;
+        if file.version()? == *wanted {
+            return Ok(());
+        }
+        Err(Problem::Conflict.into())
+    }
+
+    fn undo_all(&self, path: &str, options: &UndoOptions) -> Result<Undone> {
+        let need = needed(Operation::Update, OpenFlags::NONE);
+        let subject = self.subject(path, need)?;
+        let all = subject.store.entries()?;
+        let ids = steps(&all, &subject.path, options.entry)?;
+        check_chain(&all, &ids)?;
+        self.check_version(path, options)?;
+        let mut undone = Undone {
+            entries: Vec::new(),
+            names: Vec::new(),
+            warnings: Vec::new(),
+        };
+        for id in ids {
+            options.cancel.check()?;
+            let entries = subject.store.entries()?;
+            let entry = entries.iter().find(|entry| entry.id == id);
+            let step = Step {
+                workspace: self,
+                root: &subject.root,
+                store: &subject.store,
+                entries: &entries,
+                entry: entry.ok_or_else(|| nothing("the entry is gone"))?,
+                cancel: &options.cancel,
+            };
+            if let Some(warnings) = step.take_back()? {
+                undone.entries.push(id);
+                undone.warnings.extend(warnings);
+                undone.names = step.restorations()?;
+            }
+        }
+        if undone.entries.is_empty() {
+            return Err(nothing("the change did not take place"));
+        }
+        Ok(undone)
+    }
+}
+
+impl Step<'_> {
+    /// Takes the entry back; `None` for one that never took place.
+    fn take_back(&self) -> Result<Option<Vec<String>>> {
+        if !self.entry.is_done && self.is_as_before()? {
+            return Ok(None);
+        }
+        let warnings = match self.entry.record.names.as_slice() {
+            [change] => self.put_back(change)?,
+            [source, target] => self.move_back(source, target)?,
+            _ => return Err(nothing("the entry cannot be read")),
+        };
+        Ok(Some(warnings))
+    }
+
+    /// Gives one name what it had before.
+    fn put_back(&self, change: &NameChange) -> Result<Vec<String>> {
+        let path = RelPath::parse_escaped(&change.path)?;
+        match &change.before {
+            State::Absent => self.remove(&path, &change.after),
+            State::Link(text) => self.restore_link(&path, text, &change.after),
+            State::File(file) => self.restore(&path, file, &change.after),
+        }
+    }
+
+    fn remove(&self, path: &RelPath, after: &State) -> Result<Vec<String>> {
+        let need = needed(Operation::Remove, OpenFlags::NONE);
+        let mut place = self
+            .workspace
+            .locate_below(self.root, path, need, Missing::Refuse)?;
+        let _name = self
+            .workspace
+            .locks()
+            .lock(place.lock_key()?, self.cancel)?;
+        place.look_again()?;
+        self.check_still(&place, path, after)?;
+        let pending = self.workspace.pending(&[&place], Some(self.entry.id))?;
+        let options = RemoveOptions {
+            if_version: after.file().and_then(FileState::strong_version),
+            cancel: self.cancel.clone(),
+        };
+        self.workspace.remove_as(&place, &pending, &options)?;
+        Ok(Vec::from_iter(pending.warning()))
+    }
+
+    fn restore_link(&self, path: &RelPath, text: &str, after: &State) -> Result<Vec<String>> {
+        let mut place = self.place_to_fill(path)?;
+        let _name = self
+            .workspace
+            .locks()
+            .lock(place.lock_key()?, self.cancel)?;
+        place.look_again()?;
+        self.check_still(&place, path, after)?;
+        let pending = self.workspace.pending(&[&place], Some(self.entry.id))?;
+        replace::restore_link(place.target(), &unescape_name(text), &pending)
+            .map_err(taken_is_conflict)?;
+        Ok(Vec::from_iter(pending.warning()))
+    }
+
+    fn restore(&self, path: &RelPath, file: &FileState, after: &State) -> Result<Vec<String>> {
+        let restored = self.kept(file)?;
+        let place = self.place_to_fill(path)?;
+        let options = UpdateOptions {
+            hard_links: hard_links(file, after),
+            cancel: self.cancel.clone(),
+            ..UpdateOptions::default()
+        };
+        let held = Held::of(self.workspace, place, &options)?;
+        self.check_still(held.place(), path, after)?;
+        let replaced = held.restore(&restored, self.entry.id);
+        restored.forget(replaced.as_ref().err());
+        Ok(replaced.map_err(taken_is_conflict)?.warnings)
+    }
+
+    /// Moves what a move has moved back, and gives its target what it had before.
+    fn move_back(&self, source: &NameChange, target: &NameChange) -> Result<Vec<String>> {
+        let (from, to) = (
+            RelPath::parse_escaped(&target.path)?,
+            RelPath::parse_escaped(&source.path)?,
+        );
+        if let State::File(replaced) = &target.before {
+            // Asked before anything moves.
+            self.kept(replaced)?;
+        }
+        let need = needed(Operation::MoveSource, OpenFlags::NONE);
+        let place = self
+            .workspace
+            .locate_below(self.root, &from, need, Missing::Refuse)?;
+        self.check_still(&place, &from, &target.after)?;
+        let need = needed(Operation::MoveTarget, OpenFlags::NONE);
+        let goal = self
+            .workspace
+            .locate_below(self.root, &to, need, Missing::MakeParents)?;
+        let options = TransferOptions {
+            cancel: self.cancel.clone(),
+            ..TransferOptions::default()
+        };
+        let undoes = Some(self.entry.id);
+        let moved = self.workspace.move_as(place, goal, &options, undoes);
+        let mut warnings = moved.map_err(taken_is_conflict)?.warnings;
+        if target.before != State::Absent {
+            let put_back = NameChange {
+                after: State::Absent,
+                ..target.clone()
+            };
+            warnings.extend(self.put_back(&put_back)?);
+        }
+        Ok(warnings)
+    }
+
+    /// Returns what the history has kept of a file.
+    fn kept<'f>(&'f self, file: &'f FileState) -> Result<Restored<'f>> {
+        let object = file.object.as_ref();
+        let object = object.ok_or_else(|| nothing("the bytes were not kept"))?;
+        let gone = |_| nothing("the bytes are not kept any more");
+        let opened = self.store.open_object(&object.address).map_err(gone)?;
+        let found = FileState::of(opened.file())?;
+        let is_whole = match &file.version {
+            Some(_) => found.version == file.version,
+            None => found.size == file.size && found.stamp.written() == object.written,
+        };
+        if !is_whole {
+            return Err(nothing("somebody has written to the bytes that were kept"));
+        }
+        Ok(Restored {
+            kept: Target {
+                dir: self.store.objects(),
+                name: object.address.as_ref(),
+            },
+            object: opened,
+            mode: Mode::from_raw_mode(file.mode),
+        })
+    }
+
+    /// Returns the place of a name that gets something back, in directories that may be gone.
+    fn place_to_fill(&self, path: &RelPath) -> Result<Place> {
+        let need = needed(Operation::Update, OpenFlags::NONE);
+        self.workspace
+            .locate_below(self.root, path, need, Missing::MakeParents)
+    }
+
+    fn is_as_before(&self) -> Result<bool> {
+        for change in &self.entry.record.names {
+            let path = RelPath::parse_escaped(&change.path)?;
+            if !self.is_still(&self.state_now(&path)?, &path, &change.before) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn check_still(&self, place: &Place, path: &RelPath, expected: &State) -> Result<()> {
+        if self.is_still(&state_at(place)?, path, expected) {
+            return Ok(());
+        }
+        Err(Problem::Conflict.into())
+    }
+
+    /// Returns whether a name has what is expected, or what an undo gave it in place of that.
+    fn is_still(&self, now: &State, path: &RelPath, expected: &State) -> bool {
+        stands_for(self.entries, &path.to_string(), now, expected, STANDS_FOR)
+    }
+
+    fn state_now(&self, path: &RelPath) -> Result<State> {
+        let need = needed(Operation::Stat, OpenFlags::NONE);
+        let place = self
+            .workspace
+            .locate_below(self.root, path, need, Missing::Refuse);
+        match place {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::Absent),
+            place => state_at(&place?),
+        }
+    }
+
+    fn restorations(&self) -> Result<Vec<Restoration>> {
+        let names = self.entry.record.names.iter().map(|change| {
+            let path = RelPath::parse_escaped(&change.path)?;
+            let now = query::file_of(&self.state_now(&path)?);
+            Ok(Restoration { path, now })
+        });
+        names.collect()
+    }
+}
+
+/// A change that was written into the file itself is taken back there, for all its names.
+fn hard_links(before: &FileState, after: &State) -> Option<HardLinks> {
+    let mut after = after.file().into_iter();
+    let in_place = after.any(|after| after.stamp.is_same_inode(before.stamp));
+    in_place.then_some(HardLinks::InPlace)
+}
+
+/// How many undos one after the other are followed to know a file again.
+const STANDS_FOR: u32 = 16;
+
+/// Returns whether `now` is `expected`, or what an undo put in its place: a copy has another inode.
+fn stands_for(entries: &[Entry], path: &str, now: &State, expected: &State, depth: u32) -> bool {
+    if expected.is_still(now) {
+        return true;
+    }
+    let changes = |entry: &Entry| {
+        let mut names = entry.record.names.clone().into_iter();
+        names.find(|change| change.path == path)
+    };
+    let mut undos = entries
+        .iter()
+        .rev()
+        .filter(|entry| entry.record.undoes.is_some());
+    depth > 0
+        && undos.any(|undo| {
+            let put = changes(undo).is_some_and(|change| change.after.is_still(now));
+            let undone = entries
+                .iter()
+                .find(|entry| Some(entry.id) == undo.record.undoes);
+            let meant = undone.filter(|_| put).and_then(changes);
+            meant.is_some_and(|meant| stands_for(entries, path, &meant.before, expected, depth - 1))
+        })
+}
+
+fn state_at(place: &Place) -> Result<State> {
+    let seen = State::seen_at(&place.dir, &place.name)?;
+    if !matches!(seen, State::File(_)) {
+        return Ok(seen);
+    }
+    match OldFile::open(place.target()) {
+        Ok(Some(file)) => Ok(State::File(FileState::of(file.file())?)),
+        // What is no regular file, or cannot be read, is known by its inode.
+        _ => Ok(seen),
+    }
+}
+
+/// Returns which entries are to be taken back, newest first.
+fn steps(entries: &[Entry], path: &RelPath, to: Option<u64>) -> Result<Vec<u64>> {
+    let of_file = || {
+        entries
+            .iter()
+            .rev()
+            .filter(|entry| entry.record.concerns(path))
+    };
+    if of_file().next().is_none() {
+        return Err(nothing("the history has no change of this file"));
+    }
+    let undone: HashMap<u64, u64> = undone_by(entries);
+    let Some(to) = to else {
+        let open = |entry: &&Entry| !is_undo(entries, entry) && !undone.contains_key(&entry.id);
+        let newest = of_file().find(open).map(|entry| vec![entry.id]);
+        return newest.ok_or_else(|| nothing("all changes of this file are undone"));
+    };
+    if !of_file().any(|entry| entry.id == to) {
+        return Err(nothing("the history has no such change of this file"));
+    }
+    // A change and the undo of it are nothing together.
+    let counts = |entry: &&Entry| {
+        let is_undone = undone.get(&entry.id).is_some_and(|by| *by >= to);
+        let undoes_later = entry.record.undoes.is_some_and(|it| it >= to);
+        entry.id >= to && !is_undone && !undoes_later
+    };
+    let ids: Vec<u64> = of_file().filter(counts).map(|entry| entry.id).collect();
+    if ids.is_empty() {
+        return Err(nothing("it is undone already"));
+    }
+    Ok(ids)
+}
+
+/// Returns which entry took which back.
+pub(super) fn undone_by(entries: &[Entry]) -> HashMap<u64, u64> {
+    let undos = entries
+        .iter()
+        .filter_map(|entry| Some((entry.record.undoes?, entry.id)));
+    undos.collect()
+}
+
+/// Returns whether an entry took a change back: the undo of an undo is a change.
+fn is_undo(entries: &[Entry], entry: &Entry) -> bool {
+    let mut undoes = entry.record.undoes;
+    let mut is_undo = false;
+    while let Some(id) = undoes {
+        is_undo = !is_undo;
+        let before = entries.iter().find(|entry| entry.id == id);
+        undoes = before.and_then(|entry| entry.record.undoes);
+    }
+    is_undo
+}
+
+/// Checks that each change began where the one before it ended: else somebody wrote in between.
+fn check_chain(entries: &[Entry], ids: &[u64]) -> Result<()> {
+    let mut states: HashMap<&str, &State> = HashMap::new();
+    let steps = ids
+        .iter()
+        .filter_map(|id| entries.iter().find(|entry| entry.id == *id));
+    for change in steps.flat_map(|entry| entry.record.names.iter().rev()) {
+        if let Some(state) = states.insert(&change.path, &change.before)
+            && !stands_for(entries, &change.path, state, &change.after, STANDS_FOR)
+        {
+            return Err(Problem::Conflict.into());
+        }
+    }
+    Ok(())
+}
+
+/// What came to have the name meanwhile is somebody's.
+fn taken_is_conflict(error: fs_core::Error) -> fs_core::Error {
+    match error.kind() {
+        ErrorKind::AlreadyExists => Problem::Conflict.into(),
+        _ => error,
+    }
+}
