@@ -11,6 +11,7 @@ mod client;
 mod demo;
 mod docs;
 mod faults;
+mod fuzz;
 mod lint;
 mod mutants;
 mod setup;
@@ -33,6 +34,8 @@ cargo xtask COMMAND
   mutants [NAME]  breaks the engines on purpose, one named way at a time; a test must fail
   faults [--seed N] [--seconds N | --full] [--only NAME] [--dev]
                   breaks each system call of each change, and kills the process there
+  fuzz TARGET --seconds N | --input FILE
+                  throws made-up bytes at decode, window, plan, relpath or mcp_arguments
   docs [--check]  writes docs/errors.md and docs/tools.md from the code, or compares them
   setup clients   installs the MCP clients the tests use and prints where they are, as JSON
 ";
@@ -60,6 +63,7 @@ fn run(words: &[&str]) -> Result<()> {
         ["mutants"] => mutants::run(None),
         ["mutants", name] => mutants::run(Some(name)),
         ["faults", rest @ ..] => faults::run(&faults::Options::of(rest)?),
+        ["fuzz", target, rest @ ..] => fuzz::run(target, rest),
         ["docs"] => docs::write(),
         ["docs", "--check"] => docs::check(),
         ["setup", "clients"] => setup::print_clients(),
