@@ -34,7 +34,10 @@ pub(crate) fn run(profile: Profile) -> Result<()> {
     fs::write(place.0.join("secret.txt"), "not for agents\n")?;
     println!("A copy of this project ({count} files) is the one root; beside it lies secret.txt.");
 
-    let mut client = Client::start(Command::new(&program).arg("--root").arg(&root))?;
+    let mut command = Command::new(&program);
+    command.arg("--root").arg(&root);
+    command.arg("--state").arg(place.0.join("state"));
+    let mut client = Client::start(&mut command)?;
     let server = client.initialize()?;
     let said = |field: &str| server.pointer(field).and_then(Value::as_str).unwrap_or("?");
     let (name, version) = (said("/serverInfo/name"), said("/serverInfo/version"));
@@ -42,7 +45,7 @@ pub(crate) fn run(profile: Profile) -> Result<()> {
     list(&mut client, &root)?;
     read(&mut client, &root)?;
     edit(&mut client, &root)?;
-    restore(&mut client, &root)?;
+    undo(&mut client, &root)?;
     search(&mut client, &root)?;
     arrange(&mut client, &root)?;
     escape(&mut client, &root)?;
@@ -109,17 +112,19 @@ fn edit(client: &mut Client, root: &Path) -> Result<()> {
     expect(&again, Some("no_match"))
 }
 
-fn restore(client: &mut Client, root: &Path) -> Result<()> {
+fn undo(client: &mut Client, root: &Path) -> Result<()> {
     let before = fs::read(root.join(backup()))?;
-    let read = client.call("files_read", &json!({"path": backup()}))?;
-    expect(&read, None)?;
-    let asked = json!({"path": FILE, "content": read.text()});
-    let answer = client.call("files_write", &asked)?;
-    say("files_write, what the backup holds", answer.text());
+    let answer = client.call("undo_edit", &json!({"path": FILE, "diff": true}))?;
+    say("undo_edit", &answer.texts().join("\n"));
+    expect(&answer, None)?;
+    let is_back = fs::read(root.join(FILE))? == before;
+    ensure!(is_back, "the file is not as it was");
+    let answer = client.call("edit_history", &json!({"path": FILE}))?;
+    say("edit_history", answer.text());
     expect(&answer, None)?;
     ensure!(
-        fs::read(root.join(FILE))? == before,
-        "the file is not as it was"
+        answer.text().contains("undone by"),
+        "the history lacks the undo"
     );
     Ok(())
 }
@@ -163,7 +168,13 @@ fn arrange(client: &mut Client, root: &Path) -> Result<()> {
     ensure!(same, "the copy is not the file");
     let answer = client.call("delete_file", &json!({"path": "attic/shell.rs"}))?;
     say("delete_file", answer.text());
-    expect(&answer, None)
+    expect(&answer, None)?;
+    let answer = client.call("undo_edit", &json!({"path": "attic/shell.rs"}))?;
+    say("undo_edit, the delete", answer.text());
+    expect(&answer, None)?;
+    let same = fs::read(root.join(FILE))? == fs::read(root.join("attic/shell.rs"))?;
+    ensure!(same, "the deleted file is not back");
+    Ok(())
 }
 
 fn has_line(answer: &Answer, line: &str) -> bool {

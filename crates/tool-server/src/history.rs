@@ -290,3 +290,6 @@ pub fn whole(bytes: &[u8]) -> WholeText<'_> {
     });
     WholeText { bytes, format }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use super::store::Store;
 use crate::remove::RemoveOptions;
 use crate::replace::{self, OldFile, Restored, Target};
 use crate::resolve::{Follow, Missing, Place, Root};
-use crate::rights::{OpenFlags, Operation, needed};
+use crate::rights::{OpenFlags, Operation, Rights, needed};
 use crate::transfer::TransferOptions;
 use crate::workspace::Workspace;
 use crate::write::{HardLinks, Held, UpdateOptions};
@@ -291,10 +291,10 @@ impl Step<'_> {
     }
 
     fn state_now(&self, path: &RelPath) -> Result<State> {
-        let need = needed(Operation::Stat, OpenFlags::NONE);
+        // The change itself asks for its rights; this is only to know the file again.
         let place = self
             .workspace
-            .locate_below(self.root, path, need, Missing::Refuse);
+            .locate_below(self.root, path, Rights::NONE, Missing::Refuse);
         match place {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::Absent),
             place => state_at(&place?),
