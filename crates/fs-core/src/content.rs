@@ -242,46 +242,70 @@ impl<'a> Content<'a> {
         Ok(true)
     }
 
-    /// Returns how many bytes the content and what `patch` makes of it have in common at their start.
+    /// Returns the number of lines from `start` on, which is where the text begins.
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn same_start(&self, patch: &Patch) -> Result<u64> {
-        let mut at = 0;
-        for piece in patch.pieces() {
-            let mut same = true;
-            match piece {
-                Piece::Keep(range) if range.start == at => at = range.end,
-                Piece::Keep(range) => self.each(range.clone(), &mut |block| {
-                    self.pass_equal(block, &mut at, &mut same)
-                })?,
-                Piece::New(bytes) => {
-                    for block in bytes.chunks(BLOCK_BYTES) {
-                        if self.pass_equal(block, &mut at, &mut same).is_break() {
-                            break;
-                        }
-                    }
-                }
-            }
-            if !same {
-                break;
-            }
-        }
-        Ok(at)
+    pub fn count_lines(&self, start: u64, encoding: Encoding) -> Result<u64> {
+        let unit = Unit::of(encoding);
+        let (mut lines, mut open) = (0, false);
+        self.each(start..self.len, &mut |block| {
+            lines += unit.count(block);
+            open = !block.is_empty() && !unit.ends_with(block, b'\n');
+            ControlFlow::Continue(())
+        })?;
+        Ok(lines + u64::from(open))
     }
 
-    /// Passes the bytes at `at` that equal the first of `block`; breaks when not all do. An error of
-    /// reading counts as a difference: what is after it is written again.
-    fn pass_equal(&self, block: &[u8], at: &mut u64, same: &mut bool) -> ControlFlow<()> {
-        let there = self.read(*at..*at + block.len() as u64).unwrap_or_default();
-        let equal = there.iter().zip(block).take_while(|(a, b)| a == b).count();
-        *at += equal as u64;
-        *same = equal == block.len();
-        if *same {
-            ControlFlow::Continue(())
-        } else {
+    /// Returns where line `line` begins, counted from 1, of the text that begins at `start`; `None`
+    /// where fewer breaks come before the end.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn line_start(&self, start: u64, line: u64, encoding: Encoding) -> Result<Option<u64>> {
+        let unit = Unit::of(encoding);
+        let mut left = match line {
+            0 => return Ok(None),
+            1 => return Ok(Some(start)),
+            _ => line - 1,
+        };
+        let (mut at, mut found) = (start, None);
+        self.each(start..self.len, &mut |block| {
+            let feeds = unit.count(block);
+            if feeds < left {
+                left -= feeds;
+                at += block.len() as u64;
+                return ControlFlow::Continue(());
+            }
+            found = unit.after_nth(block, left).map(|end| at + end as u64);
             ControlFlow::Break(())
-        }
+        })?;
+        Ok(found)
+    }
+
+    /// Returns where the break of the line that begins at `start` begins and where it ends; both are
+    /// the end of the content where the line has none.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn line_end(&self, start: u64, encoding: Encoding) -> Result<Range<u64>> {
+        let unit = Unit::of(encoding);
+        let len = unit.len() as u64;
+        let (mut at, mut found) = (start, None);
+        self.each(start..self.len, &mut |block| {
+            found = unit.feeds(block).next().map(|feed| at + feed as u64);
+            at += block.len() as u64;
+            match found {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        })?;
+        let Some(feed) = found else {
+            return Ok(self.len..self.len);
+        };
+        let before = self.read(feed.saturating_sub(len).max(start)..feed)?;
+        let returned = unit.ends_with(&before, b'\r');
+        Ok(feed - if returned { len } else { 0 }..feed + len)
     }
 
     /// Returns the version that a file has which holds what `patch` makes of this content, by all its

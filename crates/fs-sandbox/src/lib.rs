@@ -105,6 +105,6 @@ pub use search::Searched;
 pub use transfer::{TransferOptions, Transferred};
 pub use workspace::{CreateDirOptions, Opened, RootInfo, Workspace, WorkspaceBuilder};
 pub use write::{
-    Backup, Breaks, Change, Durability, HardLinks, MAX_UPDATE_BYTES, Source, UpdateOptions,
-    WriteMode, WriteOptions, Written,
+    Backup, Breaks, Change, Durability, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions,
+    Written,
 };
