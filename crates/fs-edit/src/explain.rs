@@ -1,6 +1,7 @@
 //! Why a text was not found: a look at what is near, within a budget, never applied.
 
 mod fold;
+mod large;
 mod nearest;
 mod variants;
 
@@ -14,6 +15,10 @@ use crate::request::{Edit, EolMode};
 use crate::tokens::{collapse, collapse_bytes};
 
 use fold::Likeness;
+pub(crate) use large::{LargeMiss, explain_large};
+
+/// How long an explanation may take.
+const TIME: Duration = Duration::from_millis(50);
 
 /// How much may be spent on an explanation.
 #[derive(Debug, Clone, Copy)]
@@ -29,12 +34,26 @@ pub(crate) struct Budget {
 pub(crate) struct Miss<'a> {
     /// The text as UTF-8, or opaque bytes.
     pub(crate) text: &'a [u8],
+    /// How much of the file that is.
+    pub(crate) extent: Extent,
     /// All edits of the request.
     pub(crate) edits: &'a [Edit],
     /// Which of them it is.
     pub(crate) index: usize,
     /// How breaks were matched.
     pub(crate) eol: EolMode,
+}
+
+/// How much of a file is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it.
+    All,
+    /// A part, after so many lines.
+    Part {
+        /// How many.
+        lines_before: u64,
+    },
 }
 
 /// What is near, in words, and its first and last line; no lines where none is near.
@@ -47,6 +66,7 @@ struct Finding {
 /// The text in token form, in which the probes look.
 struct Field<'a> {
     text: Cow<'a, [u8]>,
+    lines_before: u64,
     budget: &'a Budget,
 }
 
@@ -54,8 +74,16 @@ impl Budget {
     /// Returns the budget of a call that begins now: 50 ms and 16 MiB.
     pub(crate) fn standard() -> Self {
         Self {
-            until: Instant::now() + Duration::from_millis(50),
+            until: Instant::now() + TIME,
             max_bytes: 16 * 1024 * 1024,
+        }
+    }
+
+    /// Returns the same budget for a part of the call that begins now.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            until: self.until.max(Instant::now() + TIME),
+            ..*self
         }
     }
 
@@ -66,7 +94,10 @@ impl Budget {
 
 /// Returns the `no_match` for `miss`, explained as far as the budget allows.
 pub(crate) fn explain(miss: &Miss<'_>, budget: &Budget) -> Problem {
-    let finding = find(miss, budget);
+    explained(find(miss, budget))
+}
+
+fn explained(finding: Option<Finding>) -> Problem {
     Problem::NoMatch {
         lines: finding
             .as_ref()
@@ -77,7 +108,7 @@ pub(crate) fn explain(miss: &Miss<'_>, budget: &Budget) -> Problem {
 
 fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
     let edit = miss.edits.get(miss.index)?;
-    if miss.text.is_empty() {
+    if miss.text.is_empty() && miss.extent == Extent::All {
         return Some(Finding::nowhere("the file is empty"));
     }
     if miss.text.len() > budget.max_bytes || budget.is_spent() {
@@ -87,11 +118,24 @@ fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
         Some(_) => Cow::Owned(collapse_bytes(Cow::Borrowed(miss.text))),
         None => Cow::Borrowed(miss.text),
     };
-    let field = Field { text, budget };
+    let lines_before = match miss.extent {
+        Extent::All => 0,
+        Extent::Part { lines_before } => lines_before,
+    };
+    let field = Field {
+        text,
+        lines_before,
+        budget,
+    };
     let old = collapse(&edit.old);
+    let already_there = || match miss.extent {
+        Extent::All => field.already_there(&collapse(&edit.new)),
+        // That takes a look at all of the file.
+        Extent::Part { .. } => None,
+    };
     field
         .other_breaks(miss.eol, &old)
-        .or_else(|| field.already_there(&collapse(&edit.new)))
+        .or_else(already_there)
         .or_else(|| in_another_edit(miss, &old))
         .or_else(|| field.differs_in_form(&old))
         .or_else(|| field.nearest(&old))
@@ -118,31 +162,52 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// The new text stands there once, from line `first` on.
+    fn already_at(first: u64, new: &str) -> Self {
+        let last = first + breaks_inside(new);
+        Self::at(first, last, |place| {
+            format!("\"new\" stands in {place} already; the edit may have been made before")
+        })
+    }
+}
+
+/// Returns whether a text is long enough for its being there to be no chance.
+fn telling(text: &str) -> bool {
+    text.chars().filter(|c| !c.is_whitespace()).nth(3).is_some()
+}
+
+fn breaks_inside(text: &str) -> u64 {
+    count_breaks(text.strip_suffix('\n').unwrap_or(text).as_bytes())
+}
+
 impl Field<'_> {
+    /// Returns what is found from line `first` of the field to line `last`.
+    fn found(&self, first: u64, last: u64, words: impl FnOnce(&str) -> String) -> Finding {
+        Finding::at(self.lines_before + first, self.lines_before + last, words)
+    }
+
     /// In exact mode: the same text with other breaks.
     fn other_breaks(&self, eol: EolMode, old: &str) -> Option<Finding> {
         if eol != EolMode::Exact {
             return None;
         }
         let (first, last) = self.lines_of(old)?;
-        Some(Finding::at(first, last, |place| {
+        Some(self.found(first, last, |place| {
             format!("{place} would match but for the line breaks, which eol=exact compares")
         }))
     }
 
     /// The new text stands there once, and is long enough to be no chance.
     fn already_there(&self, new: &str) -> Option<Finding> {
-        let telling = new.chars().filter(|c| !c.is_whitespace()).count() >= 4;
         let finder = memmem::Finder::new(new.as_bytes());
         let mut hits = finder.find_iter(&self.text);
-        let _first = hits.next().filter(|_| telling)?;
+        let _first = hits.next().filter(|_| telling(new))?;
         if hits.next().is_some() {
             return None;
         }
-        let (first, last) = self.lines_of(new)?;
-        Some(Finding::at(first, last, |place| {
-            format!("\"new\" stands in {place} already; the edit may have been made before")
-        }))
+        let (first, _) = self.lines_of(new)?;
+        Some(Finding::already_at(self.lines_before + first, new))
     }
 
     /// The same text but for blanks, look-alikes, composition, escapes, line numbers or case.
@@ -163,8 +228,7 @@ impl Field<'_> {
     fn lines_of(&self, needle: &str) -> Option<(u64, u64)> {
         let at = memmem::find(&self.text, needle.as_bytes())?;
         let first = 1 + count_breaks(self.text.get(..at)?);
-        let inside = needle.strip_suffix('\n').unwrap_or(needle);
-        Some((first, first + count_breaks(inside.as_bytes())))
+        Some((first, first + breaks_inside(needle)))
     }
 
     /// Returns the text of the lines from `first` to `last`, without the last one's break.

@@ -54,7 +54,7 @@ impl Field<'_> {
             .min()?;
         let (likeness, first) = best;
         let lines = self.lines(first, first + more);
-        let finding = Finding::at(first, first + more, |place| {
+        let finding = self.found(first, first + more, |place| {
             let (file, old) = first_unequal(&lines, old);
             let verb = if more == 0 { "differs" } else { "differ" };
             let what = words(likeness, file, old);

@@ -24,7 +24,7 @@ impl Field<'_> {
             }
             memmem::find(&self.text, text.as_bytes())?;
             let (first, last) = self.lines_of(&text)?;
-            Some(Finding::at(first, last, |place| words.replace('%', place)))
+            Some(self.found(first, last, |place| words.replace('%', place)))
         })
     }
 }
