@@ -187,15 +187,14 @@ impl Told {
 
 fn format_after(plan: &Plan, content: &Content<'_>) -> Option<TextFormat> {
     let format = plan.format()?;
-    let eol = match content.as_bytes() {
-        Some(bytes) => Eol::of(&plan.patch().apply(bytes), format.encoding),
-        None => {
-            let pieces = plan.patch().pieces().iter();
-            pieces.fold(format.eol, |eol, piece| match piece {
-                Piece::Keep(_) => eol,
-                Piece::New(bytes) => eol.and(Eol::of(bytes, format.encoding)),
-            })
-        }
+    let eol = if let Some(bytes) = content.as_bytes() {
+        Eol::of(&plan.patch().apply(bytes), format.encoding)
+    } else {
+        let pieces = plan.patch().pieces().iter();
+        pieces.fold(format.eol, |eol, piece| match piece {
+            Piece::Keep(_) => eol,
+            Piece::New(bytes) => eol.and(Eol::of(bytes, format.encoding)),
+        })
     };
     Some(TextFormat { eol, ..format })
 }

@@ -164,8 +164,7 @@ impl<'t, 'a> Haystack<'t, 'a> {
             let Some((mark, raw)) = self.raw(index)? else {
                 continue;
             };
-            let is_last = index + 1 == self.marks.len();
-            if see(&Chunk::read(mark, raw, is_last, self.reading)?).is_break() {
+            if see(&Chunk::read(mark, raw, self.reading)?).is_break() {
                 break;
             }
         }

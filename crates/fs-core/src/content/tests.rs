@@ -63,7 +63,7 @@ fn a_file_reads_as_its_bytes_do_and_conflicts_once_it_is_shorter() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("f");
     let bytes: Vec<u8> = (0..3 * BLOCK_BYTES + 17)
-        .map(|at| (at % 251) as u8)
+        .map(|at| u8::try_from(at % 251).unwrap())
         .collect();
     std::fs::write(&path, &bytes).unwrap();
     let file = File::from_std(std::fs::File::open(&path).unwrap());

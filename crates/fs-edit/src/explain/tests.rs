@@ -251,9 +251,9 @@ fn missed(content: &fs_core::Content<'_>, edit: &Edit) -> String {
 
 #[test]
 fn a_large_text_is_explained_as_a_small_one_without_being_in_memory() {
-    let mut text: String = (1..=60_000)
-        .map(|line| format!("let number_{line} = call(\"{line}\", {line});\r\n"))
-        .collect();
+    let lines =
+        (1..=60_000).map(|line| format!("let number_{line} = call(\"{line}\", {line});\r\n"));
+    let mut text = lines.collect::<Vec<_>>().concat();
     text.push_str("\tlast = indented_by_a_tab(1)\r\n");
     let memory = fs_core::Content::of_bytes(text.as_bytes());
     let blocks = fs_core::Content::in_blocks(text.as_bytes(), 1 << 20);
