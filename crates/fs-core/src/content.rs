@@ -443,7 +443,7 @@ impl Blocks for Counted<'_, '_> {
         })?;
         if is_over {
             // Where another thread has counted them, it has counted the same.
-            let _: Result<(), Feeds> = content.feeds.set(feeds);
+            content.feeds.get_or_init(|| feeds);
         }
         Ok(())
     }
