@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
+use std::sync::{Arc, OnceLock};
 
 use cap_std::fs::File;
 
@@ -18,6 +19,8 @@ use crate::version::Version;
 
 /// How much of a file is in memory at a time.
 const BLOCK_BYTES: usize = 1024 * 1024;
+/// The longest byte order mark.
+const MARK_BYTES: u64 = 3;
 
 /// The content of a file: bytes in memory, or an open file that is read in blocks of 1 MiB, so that
 /// memory does not grow with it.
@@ -40,7 +43,20 @@ pub struct Content<'a> {
     place: Place<'a>,
     len: u64,
     cancel: Cancel,
+    /// Where the line feeds are, once a pass has counted them.
+    feeds: Arc<OnceLock<Feeds>>,
 }
+
+/// The line feeds of content that is not in memory, where they are single bytes.
+#[derive(Debug, Default)]
+struct Feeds {
+    /// How many come before each block.
+    before: Vec<u64>,
+    all: Breaks,
+}
+
+/// Content that is judged, and its line feeds counted by the way.
+struct Counted<'c, 'a>(&'c Content<'a>);
 
 #[derive(Debug, Clone, Copy)]
 enum Place<'a> {
@@ -56,6 +72,7 @@ impl<'a> Content<'a> {
             place: Place::Memory(bytes),
             len: bytes.len() as u64,
             cancel: Cancel::default(),
+            feeds: Arc::default(),
         }
     }
 
@@ -65,6 +82,7 @@ impl<'a> Content<'a> {
             place: Place::File(file),
             len,
             cancel: cancel.clone(),
+            feeds: Arc::default(),
         }
     }
 
@@ -191,7 +209,7 @@ impl<'a> Content<'a> {
     /// Those of [`detect`](crate::detect), `conflict` when the file has become shorter, `cancelled`,
     /// `io`.
     pub fn detect(&self, declared: Option<Encoding>, fallback: Fallback) -> Result<Detected> {
-        judge(&mut &*self, declared, fallback)
+        judge(&mut Counted(self), declared, fallback)
     }
 
     /// Returns the line breaks of the bytes in `range`, which begins on a code unit's edge.
@@ -200,21 +218,61 @@ impl<'a> Content<'a> {
     /// `conflict` when the file has become shorter, `cancelled`, `io`.
     pub fn eol(&self, range: Range<u64>, encoding: Encoding) -> Result<Eol> {
         let unit = Unit::of(encoding);
+        if let Some(feeds) = self.counted(unit)
+            && range.end >= self.len
+            && range.start <= MARK_BYTES
+            && !self.read(0..range.start)?.contains(&b'\n')
+        {
+            return Ok(Eol::from(feeds.all));
+        }
         let mut before = Before::Other;
         let mut breaks = Breaks::default();
         self.each(range, &mut |block| {
             breaks = breaks + unit.breaks(block, before);
-            before = if unit.ends_with(block, b'\r') {
-                Before::Return
-            } else {
-                Before::Other
-            };
+            before = before_after(block, unit);
             match Eol::from(breaks) {
                 Eol::Mixed => ControlFlow::Break(()),
                 _ => ControlFlow::Continue(()),
             }
         })?;
         Ok(Eol::from(breaks))
+    }
+
+    /// Returns how many line feeds there are in `range`, which begins on a code unit's edge.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn count_feeds(&self, range: Range<u64>, encoding: Encoding) -> Result<u64> {
+        let unit = Unit::of(encoding);
+        let range = self.within(range);
+        let step = self.step();
+        if let Some(feeds) = self.counted(unit)
+            && range.end.saturating_sub(range.start) > step
+        {
+            let before = |at: u64| -> Result<u64> {
+                let block = usize::try_from(at / step).ok();
+                let passed = block.and_then(|block| feeds.before.get(block));
+                let head = self.read(at - at % step..at)?;
+                Ok(passed.unwrap_or(&feeds.all.feeds) + unit.count(&head))
+            };
+            return Ok(before(range.end)? - before(range.start)?);
+        }
+        let mut count = 0;
+        self.each(range, &mut |block| {
+            count += unit.count(block);
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
+    /// Returns the line feeds, if they have been counted as these units.
+    fn counted(&self, unit: Unit) -> Option<&Feeds> {
+        self.feeds.get().filter(|_| unit == Unit::Byte)
+    }
+
+    /// Returns how long the blocks of a pass are.
+    fn step(&self) -> u64 {
+        self.block_bytes().next_multiple_of(2) as u64
     }
 
     /// Returns whether `patch` makes of the content what it is.
@@ -242,46 +300,70 @@ impl<'a> Content<'a> {
         Ok(true)
     }
 
-    /// Returns how many bytes the content and what `patch` makes of it have in common at their start.
+    /// Returns the number of lines from `start` on, which is where the text begins.
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn same_start(&self, patch: &Patch) -> Result<u64> {
-        let mut at = 0;
-        for piece in patch.pieces() {
-            let mut same = true;
-            match piece {
-                Piece::Keep(range) if range.start == at => at = range.end,
-                Piece::Keep(range) => self.each(range.clone(), &mut |block| {
-                    self.pass_equal(block, &mut at, &mut same)
-                })?,
-                Piece::New(bytes) => {
-                    for block in bytes.chunks(BLOCK_BYTES) {
-                        if self.pass_equal(block, &mut at, &mut same).is_break() {
-                            break;
-                        }
-                    }
-                }
-            }
-            if !same {
-                break;
-            }
-        }
-        Ok(at)
+    pub fn count_lines(&self, start: u64, encoding: Encoding) -> Result<u64> {
+        let unit = Unit::of(encoding);
+        let (mut lines, mut open) = (0, false);
+        self.each(start..self.len, &mut |block| {
+            lines += unit.count(block);
+            open = !block.is_empty() && !unit.ends_with(block, b'\n');
+            ControlFlow::Continue(())
+        })?;
+        Ok(lines + u64::from(open))
     }
 
-    /// Passes the bytes at `at` that equal the first of `block`; breaks when not all do. An error of
-    /// reading counts as a difference: what is after it is written again.
-    fn pass_equal(&self, block: &[u8], at: &mut u64, same: &mut bool) -> ControlFlow<()> {
-        let there = self.read(*at..*at + block.len() as u64).unwrap_or_default();
-        let equal = there.iter().zip(block).take_while(|(a, b)| a == b).count();
-        *at += equal as u64;
-        *same = equal == block.len();
-        if *same {
-            ControlFlow::Continue(())
-        } else {
+    /// Returns where line `line` begins, counted from 1, of the text that begins at `start`; `None`
+    /// where fewer breaks come before the end.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn line_start(&self, start: u64, line: u64, encoding: Encoding) -> Result<Option<u64>> {
+        let unit = Unit::of(encoding);
+        let mut left = match line {
+            0 => return Ok(None),
+            1 => return Ok(Some(start)),
+            _ => line - 1,
+        };
+        let (mut at, mut found) = (start, None);
+        self.each(start..self.len, &mut |block| {
+            let feeds = unit.count(block);
+            if feeds < left {
+                left -= feeds;
+                at += block.len() as u64;
+                return ControlFlow::Continue(());
+            }
+            found = unit.after_nth(block, left).map(|end| at + end as u64);
             ControlFlow::Break(())
-        }
+        })?;
+        Ok(found)
+    }
+
+    /// Returns where the break of the line that begins at `start` begins and where it ends; both are
+    /// the end of the content where the line has none.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn line_end(&self, start: u64, encoding: Encoding) -> Result<Range<u64>> {
+        let unit = Unit::of(encoding);
+        let len = unit.len() as u64;
+        let (mut at, mut found) = (start, None);
+        self.each(start..self.len, &mut |block| {
+            found = unit.feeds(block).next().map(|feed| at + feed as u64);
+            at += block.len() as u64;
+            match found {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        })?;
+        let Some(feed) = found else {
+            return Ok(self.len..self.len);
+        };
+        let before = self.read(feed.saturating_sub(len).max(start)..feed)?;
+        let returned = unit.ends_with(&before, b'\r');
+        Ok(feed - if returned { len } else { 0 }..feed + len)
     }
 
     /// Returns the version that a file has which holds what `patch` makes of this content, by all its
@@ -340,9 +422,39 @@ impl<'a> Content<'a> {
     }
 }
 
-impl Blocks for &Content<'_> {
+impl Blocks for Counted<'_, '_> {
     fn each(&mut self, see: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<()> {
-        Content::each(self, 0..self.len, see)
+        let content = self.0;
+        if content.as_bytes().is_some() || content.feeds.get().is_some() {
+            return content.each(0..content.len, see);
+        }
+        let mut feeds = Feeds::default();
+        let mut before = Before::Other;
+        let mut is_over = true;
+        content.each(0..content.len, &mut |block| {
+            let flow = see(block);
+            is_over &= flow.is_continue();
+            if is_over {
+                feeds.before.push(feeds.all.feeds);
+                feeds.all = feeds.all + Unit::Byte.breaks(block, before);
+                before = before_after(block, Unit::Byte);
+            }
+            flow
+        })?;
+        if is_over {
+            // Where another thread has counted them, it has counted the same.
+            content.feeds.get_or_init(|| feeds);
+        }
+        Ok(())
+    }
+}
+
+/// Returns what a block leaves before the next one.
+fn before_after(block: &[u8], unit: Unit) -> Before {
+    if unit.ends_with(block, b'\r') {
+        Before::Return
+    } else {
+        Before::Other
     }
 }
 

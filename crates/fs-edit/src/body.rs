@@ -176,12 +176,7 @@ impl<'a> Body<'a> {
 
     /// Returns how many breaks end in `range`.
     pub(crate) fn count_breaks(&self, range: &Range<usize>) -> Result<u64> {
-        let mut count = 0;
-        self.each(range, &mut |block| {
-            count += self.breaks.count(block);
-            ControlFlow::Continue(())
-        })?;
-        Ok(count)
+        self.content.count_feeds(self.in_file(range), self.encoding)
     }
 
     /// Returns how many lines `range` holds; a last one without a break counts.

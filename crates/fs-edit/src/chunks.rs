@@ -38,7 +38,7 @@ pub(crate) struct Chunk<'a> {
     pub(crate) raw: Cow<'a, [u8]>,
     /// The bytes to search, where they are others.
     hay: Option<Vec<u8>>,
-    /// Whether the text ends with it.
+    /// Whether the text is known to end with it.
     pub(crate) is_last: bool,
 }
 
@@ -92,7 +92,10 @@ impl<'t, 'a> Chunks<'t, 'a> {
         }
         let raw = self.raw_from(mark)?;
         let end = mark.text + raw.len();
-        let chunk = Chunk::read(mark, raw, end == self.end, self.reading)?;
+        let chunk = Chunk {
+            is_last: end == self.end,
+            ..Chunk::read(mark, raw, self.reading)?
+        };
         self.next = Mark {
             text: end,
             hay: mark.hay + chunk.hay().len(),
@@ -126,12 +129,7 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     /// `conflict` when the bytes are no longer what they were found to be.
-    pub(crate) fn read(
-        mark: Mark,
-        raw: Cow<'a, [u8]>,
-        is_last: bool,
-        reading: Reading,
-    ) -> Result<Self> {
+    pub(crate) fn read(mark: Mark, raw: Cow<'a, [u8]>, reading: Reading) -> Result<Self> {
         let decoded = match reading.decoded_as {
             Some(encoding) => {
                 let decoded = encoding.decode(&with_shift(&raw, mark.shift));
@@ -148,7 +146,7 @@ impl<'a> Chunk<'a> {
             mark,
             raw,
             hay,
-            is_last,
+            is_last: false,
         })
     }
 
@@ -169,9 +167,8 @@ impl Reading {
     /// Returns the last place in `raw`, which is not all of the text, where it may be cut: between
     /// two characters, and after no CR. 0 where there is none.
     fn cut(self, raw: &[u8], shift: Shift) -> usize {
-        let encoding = match self.decoded_as {
-            None => return before_return(raw, raw.len(), b"\r"),
-            Some(encoding) => encoding,
+        let Some(encoding) = self.decoded_as else {
+            return before_return(raw, raw.len(), b"\r");
         };
         match encoding {
             Encoding::UTF_8 => before_return(raw, utf8_cut(raw), b"\r"),

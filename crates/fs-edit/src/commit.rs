@@ -1,12 +1,12 @@
 //! A plan committed through a workspace.
 
-use std::io::Read as _;
-
-use fs_core::{Eol, Error, ErrorKind, Patch, Piece, Problem, Result, TextFormat, Version};
-use fs_sandbox::{MAX_UPDATE_BYTES, Opened, Source, UpdateOptions, Workspace, Written};
+use fs_core::{
+    Content, Eol, Error, ErrorKind, FileBytes, Patch, Piece, Problem, Result, TextFormat, Version,
+};
+use fs_sandbox::{Opened, Source, UpdateOptions, Workspace, Written};
 
 use crate::diff::DiffOptions;
-use crate::plan::{Plan, plan};
+use crate::plan::{Plan, plan_content};
 use crate::request::Request;
 
 /// How to commit.
@@ -50,7 +50,8 @@ pub struct Edited {
 /// Edits a file exactly, or changes nothing and says why. The file must exist.
 ///
 /// The request is checked before the file is opened, and planned on the bytes that are read under
-/// the file's lock; without `if_version` the edit works on what it reads itself.
+/// the file's lock; without `if_version` the edit works on what it reads itself. A file over 4 MiB is
+/// not held in memory: it is planned on block by block, and what is kept of it is copied by the kernel.
 ///
 /// ```no_run
 /// use fs_edit::{Edit, EditOptions, Request, edit_file};
@@ -65,7 +66,7 @@ pub struct Edited {
 /// # Errors
 /// In this order: those of [`Request::check`]; those of the workspace on the way to the file
 /// (`invalid_path`, `outside_sandbox`, `denied_by_policy`, `not_found`, `is_a_directory`,
-/// `not_a_file`, `permission_denied`, `hard_link`, `too_large`); `conflict` when the file is not
+/// `not_a_file`, `permission_denied`, `hard_link`); `conflict` when the file is not
 /// `if_version`; those of [`plan`](crate::plan()); and those of the replacement (`backup_failed`,
 /// `not_replaceable`, `conflict`, `io`, `cancelled`). After any of them the file is as it was.
 pub fn edit_file(
@@ -91,7 +92,7 @@ fn commit(
     options: &UpdateOptions,
 ) -> Result<Edited> {
     let (written, told) = workspace.update(path, options, |source| {
-        let planned = told(&source.bytes, path, request);
+        let planned = told(&source.content, path, request);
         let (mut told, patch) = planned.map_err(|error| may_tell(error, source))?;
         if !source.may_read {
             told.diff.clear();
@@ -102,7 +103,7 @@ fn commit(
 }
 
 /// Returns the error without what it tells of the text, unless that may be read.
-fn may_tell(error: Error, source: &Source) -> Error {
+fn may_tell(error: Error, source: &Source<'_>) -> Error {
     if source.may_read || error.kind() != ErrorKind::NoMatch {
         return error;
     }
@@ -120,13 +121,23 @@ fn rehearse(
     options: &UpdateOptions,
 ) -> Result<Edited> {
     let opened = workspace.open(path)?;
-    let bytes = read_all(&opened, options)?;
-    if let Some(expected) = &options.if_version {
-        check_version(&opened, &bytes, expected)?;
+    let (bytes, size) = read_small(&opened)?;
+    let before = version_of(&opened, bytes.as_deref())?;
+    if options.if_version.as_ref().is_some_and(|it| *it != before) {
+        return Err(Problem::Conflict.into());
     }
-    let (told, patch) = told(&bytes, path, request)?;
-    let written = Version::of_bytes(&patch.apply(&bytes));
-    Ok(told.rehearsed(patch.result_len(), written))
+    let content = match &bytes {
+        Some(bytes) => Content::of_bytes(bytes),
+        None => Content::of_file(&opened.file, size, &options.cancel),
+    };
+    options.cancel.check()?;
+    let (told, patch) = told(&content, path, request)?;
+    let version = content.version_after(&patch)?;
+    // What was read in blocks is told only where it was one file all the time.
+    if version_of(&opened, bytes.as_deref())? != before {
+        return Err(Problem::Conflict.into());
+    }
+    Ok(told.rehearsed(patch.result_len(), version))
 }
 
 /// What a plan says about itself, apart from its bytes.
@@ -138,13 +149,13 @@ struct Told {
 }
 
 impl Told {
-    fn of(plan: &Plan, source: &[u8], path: &str) -> Self {
-        Self {
+    fn of(plan: &Plan, content: &Content<'_>, path: &str) -> Result<Self> {
+        Ok(Self {
             replacements: plan.replacements(),
             lines_changed: plan.lines_changed(),
-            diff: plan.diff(source, path, &DiffOptions::default()),
-            format: format_after(plan, source),
-        }
+            diff: plan.diff_content(content, path, &DiffOptions::default())?,
+            format: format_after(plan, content),
+        })
     }
 
     fn edited(self, written: Written) -> Edited {
@@ -175,10 +186,10 @@ impl Told {
     }
 }
 
-fn format_after(plan: &Plan, source: &[u8]) -> Option<TextFormat> {
+fn format_after(plan: &Plan, content: &Content<'_>) -> Option<TextFormat> {
     let format = plan.format()?;
-    let eol = if source.len() as u64 <= Version::STRONG_BYTES {
-        Eol::of(&plan.patch().apply(source), format.encoding)
+    let eol = if let Some(bytes) = content.as_bytes() {
+        Eol::of(&plan.patch().apply(bytes), format.encoding)
     } else {
         let pieces = plan.patch().pieces().iter();
         pieces.fold(format.eol, |eol, piece| match piece {
@@ -189,42 +200,26 @@ fn format_after(plan: &Plan, source: &[u8]) -> Option<TextFormat> {
     Some(TextFormat { eol, ..format })
 }
 
-fn told(source: &[u8], path: &str, request: &Request) -> Result<(Told, Patch)> {
-    let plan = plan(source, request)?;
-    Ok((Told::of(&plan, source, path), plan.into_patch()))
+fn told(content: &Content<'_>, path: &str, request: &Request) -> Result<(Told, Patch)> {
+    let plan = plan_content(content, request)?;
+    Ok((Told::of(&plan, content, path)?, plan.into_patch()))
 }
 
-fn read_all(opened: &Opened, options: &UpdateOptions) -> Result<Vec<u8>> {
-    const STEP: u64 = 16 * 1024 * 1024;
-    if opened.size > MAX_UPDATE_BYTES {
-        let problem = Problem::TooLarge {
-            size: opened.size,
-            limit: MAX_UPDATE_BYTES,
-            hint: "split the file, or change it by other means",
-        };
-        return Err(problem.into());
+/// Returns the bytes of a small file, and the size of any.
+fn read_small(opened: &Opened) -> Result<(Option<FileBytes>, u64)> {
+    if opened.size > Version::STRONG_BYTES {
+        return Ok((None, opened.size));
     }
-    let mut bytes = Vec::new();
-    loop {
-        options.cancel.check()?;
-        let read = (&opened.file).take(STEP).read_to_end(&mut bytes)?;
-        if read == 0 {
-            return Ok(bytes);
-        }
-    }
+    let bytes = FileBytes::read(&opened.file, 0, opened.size)?;
+    let size = bytes.len() as u64;
+    Ok((Some(bytes), size))
 }
 
-/// Compares as an update does, by the version that a read of a file of this size gives out.
-fn check_version(opened: &Opened, bytes: &[u8], expected: &Version) -> Result<()> {
-    let actual = if bytes.len() as u64 > Version::STRONG_BYTES {
-        Version::of_handle(&opened.file)?
-    } else {
-        Version::of_bytes(bytes)
-    };
-    if actual == *expected {
-        Ok(())
-    } else {
-        Err(Problem::Conflict.into())
+/// Returns the version that a read of the file gives out; `bytes` are those of a small one.
+fn version_of(opened: &Opened, bytes: Option<&[u8]>) -> Result<Version> {
+    match bytes {
+        Some(bytes) => Ok(Version::of_bytes(bytes)),
+        None => Version::of_handle(&opened.file),
     }
 }
 

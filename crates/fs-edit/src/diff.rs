@@ -324,17 +324,14 @@ impl Rows<'_, '_> {
         let (none, mut kept) = (Side::default(), Side::default());
         for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
             let old = old.get(op.old_range()).unwrap_or_default();
-            match op {
-                DiffOp::Equal { .. } => {
-                    for line in old {
-                        kept.bytes = Cow::Borrowed(line);
-                        self.write(page, Sign::Kept, &Line::whole(&kept), 0);
-                    }
+            if let DiffOp::Equal { .. } = op {
+                for line in old {
+                    kept.bytes = Cow::Borrowed(line);
+                    self.write(page, Sign::Kept, &Line::whole(&kept), 0);
                 }
-                _ => {
-                    let new = new.get(op.new_range()).unwrap_or_default();
-                    self.write_change(page, (&none, old), (&none, new));
-                }
+            } else {
+                let new = new.get(op.new_range()).unwrap_or_default();
+                self.write_change(page, (&none, old), (&none, new));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Why a text was not found: a look at what is near, within a budget, never applied.
 
 mod fold;
+mod large;
 mod nearest;
 mod variants;
 
@@ -14,6 +15,10 @@ use crate::request::{Edit, EolMode};
 use crate::tokens::{collapse, collapse_bytes};
 
 use fold::Likeness;
+pub(crate) use large::{LargeMiss, explain_large};
+
+/// How long an explanation may take.
+const TIME: Duration = Duration::from_millis(50);
 
 /// How much may be spent on an explanation.
 #[derive(Debug, Clone, Copy)]
@@ -29,12 +34,26 @@ pub(crate) struct Budget {
 pub(crate) struct Miss<'a> {
     /// The text as UTF-8, or opaque bytes.
     pub(crate) text: &'a [u8],
+    /// How much of the file that is.
+    pub(crate) extent: Extent,
     /// All edits of the request.
     pub(crate) edits: &'a [Edit],
     /// Which of them it is.
     pub(crate) index: usize,
     /// How breaks were matched.
     pub(crate) eol: EolMode,
+}
+
+/// How much of a file is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it.
+    All,
+    /// A part, after so many lines.
+    Part {
+        /// How many.
+        lines_before: u64,
+    },
 }
 
 /// What is near: who found it, in words, its first and last line, and some of these as they are; no
@@ -57,6 +76,7 @@ struct Exact {
 /// The text in token form, in which the probes look.
 struct Field<'a> {
     text: Cow<'a, [u8]>,
+    lines_before: u64,
     budget: &'a Budget,
 }
 
@@ -64,8 +84,16 @@ impl Budget {
     /// Returns the budget of a call that begins now: 50 ms and 16 MiB.
     pub(crate) fn standard() -> Self {
         Self {
-            until: Instant::now() + Duration::from_millis(50),
+            until: Instant::now() + TIME,
             max_bytes: 16 * 1024 * 1024,
+        }
+    }
+
+    /// Returns the same budget for a part of the call that begins now.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            until: self.until.max(Instant::now() + TIME),
+            ..*self
         }
     }
 
@@ -76,7 +104,11 @@ impl Budget {
 
 /// Returns the `no_match` for `miss`, explained as far as the budget allows.
 pub(crate) fn explain(miss: &Miss<'_>, budget: &Budget) -> Problem {
-    let Some(finding) = find(miss, budget) else {
+    explained(find(miss, budget))
+}
+
+fn explained(finding: Option<Finding>) -> Problem {
+    let Some(finding) = finding else {
         return Problem::no_match();
     };
     Problem::NoMatch {
@@ -89,7 +121,7 @@ pub(crate) fn explain(miss: &Miss<'_>, budget: &Budget) -> Problem {
 
 fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
     let edit = miss.edits.get(miss.index)?;
-    if miss.text.is_empty() {
+    if miss.text.is_empty() && miss.extent == Extent::All {
         return Some(Finding::nowhere("empty_file", "the file is empty"));
     }
     if miss.text.len() > budget.max_bytes || budget.is_spent() {
@@ -99,12 +131,25 @@ fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
         Some(_) => Cow::Owned(collapse_bytes(Cow::Borrowed(miss.text))),
         None => Cow::Borrowed(miss.text),
     };
-    let field = Field { text, budget };
+    let lines_before = match miss.extent {
+        Extent::All => 0,
+        Extent::Part { lines_before } => lines_before,
+    };
+    let field = Field {
+        text,
+        lines_before,
+        budget,
+    };
     let old = collapse(&edit.old);
+    let already_there = || match miss.extent {
+        Extent::All => field.already_there(&collapse(&edit.new)),
+        // That takes a look at all of the file.
+        Extent::Part { .. } => None,
+    };
     field
         .other_breaks(miss.eol, &old)
         .or_else(|| field.lone_returns(&old))
-        .or_else(|| field.already_there(&collapse(&edit.new)))
+        .or_else(already_there)
         .or_else(|| in_another_edit(miss, &old, budget))
         .or_else(|| field.differs_in_form(&old))
         .or_else(|| field.nearest(&old))
@@ -151,16 +196,45 @@ impl Finding {
         };
         format!("{}\n{place} exactly:\n{}", self.words, exact.text)
     }
+
+    /// The new text stands there once, from line `first` on.
+    fn already_at(first: u64, new: &str) -> Self {
+        let last = first + breaks_inside(new);
+        Self::at("already_applied", first, last, |place| {
+            format!("\"new\" stands in {place} already; the edit may have been made before")
+        })
+    }
+}
+
+/// Returns whether a text is long enough for its being there to be no chance.
+fn telling(text: &str) -> bool {
+    text.chars().filter(|c| !c.is_whitespace()).nth(3).is_some()
+}
+
+fn breaks_inside(text: &str) -> u64 {
+    count_breaks(text.strip_suffix('\n').unwrap_or(text).as_bytes())
 }
 
 impl Field<'_> {
+    /// Returns what is found from line `first` of the field to line `last`.
+    fn found(
+        &self,
+        probe: &'static str,
+        first: u64,
+        last: u64,
+        words: impl FnOnce(&str) -> String,
+    ) -> Finding {
+        let before = self.lines_before;
+        Finding::at(probe, before + first, before + last, words)
+    }
+
     /// In exact mode: the same text with other breaks.
     fn other_breaks(&self, eol: EolMode, old: &str) -> Option<Finding> {
         if eol != EolMode::Exact {
             return None;
         }
         let (first, last) = self.lines_of(old)?;
-        Some(Finding::at("line_breaks", first, last, |place| {
+        Some(self.found("line_breaks", first, last, |place| {
             format!("{place} would match but for the line breaks, which eol=exact compares")
         }))
     }
@@ -182,19 +256,13 @@ impl Field<'_> {
 
     /// The new text stands there once, and is long enough to be no chance.
     fn already_there(&self, new: &str) -> Option<Finding> {
-        let telling = new.chars().filter(|c| !c.is_whitespace()).count() >= 4;
-        if !telling {
-            return None;
-        }
         let finder = memmem::Finder::new(new.as_bytes());
-        let hit = self.seek(&finder, 0)?;
+        let hit = self.seek(&finder, 0).filter(|_| telling(new))?;
         if self.seek(&finder, hit + new.len()).is_some() || self.budget.is_spent() {
             return None;
         }
-        let (first, last) = self.lines_at(hit, new);
-        Some(Finding::at("already_applied", first, last, |place| {
-            format!("\"new\" stands in {place} already; the edit may have been made before")
-        }))
+        let (first, _) = self.lines_at(hit, new);
+        Some(Finding::already_at(self.lines_before + first, new))
     }
 
     /// The same text but for blanks, look-alikes, composition, escapes, line numbers or case.
@@ -220,8 +288,7 @@ impl Field<'_> {
     /// Returns the first and the last line of `needle`, which stands at `at`.
     fn lines_at(&self, at: usize, needle: &str) -> (u64, u64) {
         let first = 1 + count_breaks(self.text.get(..at).unwrap_or_default());
-        let inside = needle.strip_suffix('\n').unwrap_or(needle);
-        (first, first + count_breaks(inside.as_bytes()))
+        (first, first + breaks_inside(needle))
     }
 
     /// Returns the first place at or after `from`; none when the time is up.
@@ -238,11 +305,14 @@ impl Field<'_> {
         String::from_utf8_lossy(lines.strip_suffix(b"\n").unwrap_or(lines))
     }
 
-    /// Returns the finding with its lines as they are, those around `focus` where they are many.
+    /// Returns the finding with its lines as they are, those around line `focus` of the field where
+    /// they are many.
     fn with_exact(&self, mut finding: Finding, focus: u64) -> Finding {
         let [first, last] = *finding.lines.as_slice() else {
             return finding;
         };
+        let before = self.lines_before;
+        let (first, last) = (first.saturating_sub(before), last.saturating_sub(before));
         let from = if last - first < MAX_EXACT_LINES {
             first
         } else {
@@ -254,7 +324,7 @@ impl Field<'_> {
         let text = self.lines(from, last.min(from + MAX_EXACT_LINES - 1));
         if text.len() <= MAX_EXACT_BYTES && !text.contains('\u{fffd}') {
             finding.exact = Some(Exact {
-                first: from,
+                first: before + from,
                 text: text.into_owned(),
             });
         }

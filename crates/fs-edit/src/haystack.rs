@@ -9,6 +9,9 @@ use crate::body::Body;
 use crate::chunks::{Chunk, Chunks, Mark, Reading};
 use crate::tokens::expand_offsets;
 
+/// What is longer is not put together again where it is not in memory.
+const LARGE_BYTES: usize = 2 * 1024 * 1024;
+
 /// How line breaks stand in a haystack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -61,6 +64,21 @@ impl<'t, 'a> Haystack<'t, 'a> {
         self.reading.form
     }
 
+    /// Returns the text that it is made of.
+    pub(crate) fn body(&self) -> &'t Body<'a> {
+        self.body
+    }
+
+    /// Returns how that is read.
+    pub(crate) fn reading(&self) -> Reading {
+        self.reading
+    }
+
+    /// Returns whether it is not to be in memory as a whole.
+    pub(crate) fn is_large(&self) -> bool {
+        self.body.whole().is_none() && self.len > LARGE_BYTES
+    }
+
     /// Returns its length, once it has been passed.
     pub(crate) fn len(&self) -> usize {
         self.len
@@ -79,8 +97,12 @@ impl<'t, 'a> Haystack<'t, 'a> {
         Ok(Cow::Owned(bytes))
     }
 
-    /// Passes the haystack: calls `see` with windows that overlap by `overlap` bytes.
-    pub(crate) fn pass(&mut self, overlap: usize, mut see: impl FnMut(Window<'_>)) -> Result<()> {
+    /// Passes the haystack: calls `see` with windows that overlap by `overlap` bytes, until it breaks.
+    pub(crate) fn pass(
+        &mut self,
+        overlap: usize,
+        mut see: impl FnMut(Window<'_>) -> ControlFlow<()>,
+    ) -> Result<()> {
         let mut chunks = self.chunks();
         let mut bytes = Vec::new();
         let mut start = 0;
@@ -89,7 +111,7 @@ impl<'t, 'a> Haystack<'t, 'a> {
             self.len = chunk.mark.hay + chunk.hay().len();
             let is_last = chunk.is_last;
             if is_last && self.marks.len() == 1 {
-                see(Window {
+                let _: ControlFlow<()> = see(Window {
                     bytes: chunk.hay(),
                     start,
                     is_last,
@@ -98,11 +120,14 @@ impl<'t, 'a> Haystack<'t, 'a> {
                 break;
             }
             bytes.extend_from_slice(chunk.hay());
-            see(Window {
+            let window = Window {
                 bytes: &bytes,
                 start,
                 is_last,
-            });
+            };
+            if see(window).is_break() {
+                break;
+            }
             let passed = bytes.len().saturating_sub(overlap);
             bytes.drain(..passed);
             start += passed;
@@ -139,8 +164,7 @@ impl<'t, 'a> Haystack<'t, 'a> {
             let Some((mark, raw)) = self.raw(index)? else {
                 continue;
             };
-            let is_last = index + 1 == self.marks.len();
-            if see(&Chunk::read(mark, raw, is_last, self.reading)?).is_break() {
+            if see(&Chunk::read(mark, raw, self.reading)?).is_break() {
                 break;
             }
         }

@@ -117,6 +117,16 @@ impl<'n> Search<'n> {
         self.from = self.from.max((window.start + end + 1).saturating_sub(len));
     }
 
+    /// Returns how many matches have been found.
+    pub(crate) fn count(&self) -> u64 {
+        self.matches.count
+    }
+
+    /// Returns where the first match starts that has been found.
+    pub(crate) fn first(&self) -> Option<usize> {
+        self.matches.starts.first().copied()
+    }
+
     /// Returns what was found.
     pub(crate) fn into_matches(self) -> Matches {
         self.matches

@@ -75,6 +75,7 @@ impl<'a> Core<'a> {
                 let rest = wanted.get(equal..).unwrap_or_default();
                 equal += equal_start(window.bytes, rest);
             }
+            ControlFlow::Continue(())
         })?;
         let prefix = whole_prefix(wanted, equal);
         let rest = wanted.get(prefix..).unwrap_or_default();

@@ -125,9 +125,7 @@ impl<'s, 't, 'a> Actual<'s, 't, 'a> {
         if self.is_over {
             return Ok(false);
         }
-        let pushed = if !self.kept.is_empty() {
-            self.push_kept(text)?
-        } else {
+        let pushed = if self.kept.is_empty() {
             match self.pieces.next() {
                 Some(Piece::Keep(range)) => {
                     // A byte order mark is no text.
@@ -141,6 +139,8 @@ impl<'s, 't, 'a> Actual<'s, 't, 'a> {
                     self.stream.finish(text)
                 }
             }
+        } else {
+            self.push_kept(text)?
         };
         match pushed {
             Ok(()) => Ok(true),

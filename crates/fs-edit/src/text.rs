@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use fs_core::{Eol, Error, ErrorKind, Problem, Result};
 
 use crate::chunks::Reading;
 use crate::document::Document;
-use crate::explain::{Budget, Miss, explain};
+use crate::explain::{Budget, Extent, LargeMiss, Miss, explain, explain_large};
 use crate::failure::{fail_on_any, gather};
 use crate::haystack::{Form, Haystack};
 use crate::request::{Edit, EolMode};
@@ -102,6 +102,7 @@ fn find(
         for search in &mut searches {
             search.see(window);
         }
+        ControlFlow::Continue(())
     })?;
     Ok(searches.into_iter().map(Search::into_matches).collect())
 }
@@ -144,15 +145,28 @@ impl Missed<'_, '_, '_> {
     }
 
     fn explained(&self, budget: &Budget) -> Result<Problem> {
+        let (edits, index, eol) = (self.edits, self.index, self.eol);
+        if self.haystack.is_large() {
+            let miss = LargeMiss {
+                body: self.haystack.body(),
+                reading: self.haystack.reading(),
+                edits,
+                index,
+                eol,
+            };
+            // The passes over the file are no part of the explanation.
+            return explain_large(&miss, &budget.again());
+        }
         if self.haystack.len() > budget.max_bytes {
             return Ok(Problem::no_match());
         }
         let text = self.haystack.bytes()?;
         let miss = Miss {
             text: &text,
-            edits: self.edits,
-            index: self.index,
-            eol: self.eol,
+            extent: Extent::All,
+            edits,
+            index,
+            eol,
         };
         Ok(explain(&miss, budget))
     }

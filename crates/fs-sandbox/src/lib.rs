@@ -114,6 +114,6 @@ pub use workspace::{
     CreateDirOptions, Links, Opened, RealPlace, RootInfo, Workspace, WorkspaceBuilder,
 };
 pub use write::{
-    Backup, Breaks, Change, Durability, HardLinks, MAX_UPDATE_BYTES, Source, UpdateOptions,
-    WriteMode, WriteOptions, Written,
+    Backup, Breaks, Change, Durability, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions,
+    Written,
 };

@@ -9,17 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use fs_core::{
-    Cancel, Encoding, ErrorKind, Fallback, FileBytes, Patch, Problem, Result, TextFormat, Version,
+    Cancel, Content, Encoding, ErrorKind, Fallback, Patch, Problem, Result, TextFormat, Version,
 };
 
 use crate::resolve::{Follow, Place};
 use crate::rights::{OpenFlags, Operation, needed};
 use crate::workspace::Workspace;
 pub(crate) use held::{Held, open_locked};
-
-/// The largest file in bytes that is changed in memory: by [`Workspace::update`], and by a write that
-/// needs all of it. A larger one is `too_large`.
-pub const MAX_UPDATE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// How often a write starts again that needs nothing of what somebody changed meanwhile.
 const TRIES: u32 = 64;
@@ -162,12 +158,13 @@ pub enum Change {
     Unchanged,
 }
 
-/// The file that an update works on, as it was read under the file's lock.
+/// The file that an update works on, as it is under the file's lock.
 #[derive(Debug)]
-pub struct Source {
-    /// The bytes.
-    pub bytes: FileBytes,
-    /// Their version.
+pub struct Source<'a> {
+    /// What it holds: in memory up to 4 MiB, above that read from the open file where it is looked at.
+    /// Where that changes meanwhile the update is a `conflict`.
+    pub content: Content<'a>,
+    /// Its version.
     pub version: Version,
     /// Whether whoever changes the file may read it, too: if not, nothing of it may be told.
     pub may_read: bool,
@@ -215,7 +212,7 @@ impl Workspace {
     ///
     /// An overwrite or append without a version that somebody disturbs starts again. Files over
     /// 64 MiB are judged by their first and last 64 KiB when the text is ASCII or the encoding
-    /// named; else, and for an insert, they are loaded.
+    /// named. No file over 4 MiB is held in memory.
     ///
     /// ```
     /// # let dir = tempfile::tempdir().unwrap();
@@ -237,8 +234,7 @@ impl Workspace {
     /// # Errors
     /// In the order in which they are found: those of the path (`invalid_path`, `outside_sandbox`,
     /// `denied_by_policy`, `not_found`, `not_a_directory`), `is_a_directory`, `not_a_file`,
-    /// `already_exists`, `permission_denied`, `hard_link`, `too_large` (an insert over 256 MiB),
-    /// `conflict`, `encoding_mismatch`, `not_text`, `binary_file`, `encoding_unknown`,
+    /// `already_exists`, `permission_denied`, `hard_link`, `conflict`, `encoding_mismatch`, `not_text`, `binary_file`, `encoding_unknown`,
     /// `out_of_range`, `unencodable`, `backup_failed`, `not_replaceable`, `cancelled`, `io`. The
     /// file is then as it was.
     pub fn write(&self, path: &str, text: &str, options: &WriteOptions) -> Result<Written> {
@@ -261,12 +257,12 @@ impl Workspace {
     /// `None`: whoever planned knows more.
     ///
     /// # Errors
-    /// Those of [`Workspace::write`], `not_found`, `too_large` over 256 MiB, and those of `plan`.
+    /// Those of [`Workspace::write`], `not_found`, and those of `plan`.
     pub fn update<T>(
         &self,
         path: &str,
         options: &UpdateOptions,
-        plan: impl FnOnce(&Source) -> Result<(Patch, T)>,
+        plan: impl FnOnce(&Source<'_>) -> Result<(Patch, T)>,
     ) -> Result<(Written, T)> {
         self.update_once(path, options, plan)
             .map_err(|error| error.at(path))
@@ -333,7 +329,7 @@ impl Workspace {
         &self,
         path: &str,
         options: &UpdateOptions,
-        plan: impl FnOnce(&Source) -> Result<(Patch, T)>,
+        plan: impl FnOnce(&Source<'_>) -> Result<(Patch, T)>,
     ) -> Result<(Written, T)> {
         let need = needed(Operation::Update, OpenFlags::NONE);
         let mut tries = TRIES;

@@ -236,3 +236,61 @@ fn who_may_edit_and_not_read_is_told_nothing_of_the_text() {
         "{told}"
     );
 }
+
+/// Lines of over 4 MiB in all.
+fn large() -> Vec<u8> {
+    let lines = (1..=200_000).map(|line| format!("{line:07} some text of the log\r\n"));
+    lines.collect::<Vec<_>>().concat().into_bytes()
+}
+
+#[test]
+fn a_large_file_is_edited_as_its_bytes_would_be() {
+    let source = large();
+    assert!(source.len() as u64 > 5 * 1024 * 1024);
+    let desk = Desk::with(Rights::READ | Rights::EDIT, &source);
+    let edits = [
+        ("0150000 some text of", "0150000 other\ntext of"),
+        ("log\n0199999", "log\n199999"),
+    ];
+    let request = Request::edits(edits.map(|(old, new)| Edit::new(old, new)).to_vec());
+    let planned = crate::plan(&source, &request).unwrap();
+    let expected = planned.patch().apply(&source);
+    let rehearsed = desk.edit("f", &edits, &dry()).unwrap();
+    assert_eq!(desk.content(), source);
+    assert_eq!(rehearsed.version, Version::of_bytes(&expected));
+    let edited = desk.edit("f", &edits, &EditOptions::default()).unwrap();
+    assert!(desk.content() == expected);
+    for edited in [&rehearsed, &edited] {
+        let diff = planned.diff(&source, "f", &DiffOptions::default());
+        assert_eq!((&edited.diff, edited.size), (&diff, expected.len() as u64));
+        assert_eq!((edited.replacements, edited.lines_changed), (2, 3));
+        assert_eq!(edited.format.unwrap().eol, Eol::CrLf);
+    }
+    let error = desk
+        .edit("f", &[("0150000 some", "x")], &dry())
+        .unwrap_err();
+    let words = "edits[0]: could not find \"old\"";
+    assert!(error.to_string().starts_with(words), "{error}");
+    let stale = desk.edit("f", &[("0000001", "1")], &if_version(rehearsed.version));
+    assert_eq!(stale.unwrap_err().code(), "conflict");
+    assert_eq!(desk.names(), ["f"]);
+}
+
+#[test]
+fn a_cancelled_edit_of_a_large_file_changes_nothing() {
+    let desk = Desk::with(Rights::READ | Rights::EDIT, &large());
+    let options = EditOptions::default();
+    options.update.cancel.cancel();
+    for options in [
+        options,
+        EditOptions {
+            dry_run: true,
+            ..EditOptions::default()
+        },
+    ] {
+        let cancelled = options.update.cancel.is_cancelled();
+        let edited = desk.edit("f", &[("0000001", "1")], &options);
+        assert_eq!(edited.is_err(), cancelled);
+    }
+    assert!(desk.content() == large());
+}

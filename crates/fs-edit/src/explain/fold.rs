@@ -57,7 +57,7 @@ impl Field<'_> {
         let (likeness, first) = best;
         let lines = self.lines(first, first + more);
         let (index, file, old) = first_unequal(&lines, old);
-        let finding = Finding::at(likeness.probe(), first, first + more, |place| {
+        let finding = self.found(likeness.probe(), first, first + more, |place| {
             let verb = if more == 0 { "differs" } else { "differ" };
             let what = words(likeness, file, old);
             format!("{place} {verb} only in {what}{}", pair(file, old))

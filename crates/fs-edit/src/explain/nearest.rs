@@ -100,7 +100,7 @@ impl Field<'_> {
         let text = self.lines(window.first, last);
         let mut pairs = (window.first..).zip(text.split('\n').zip(old.iter().copied()));
         let unequal = pairs.find(|(_, (file, old))| file.trim() != old.trim());
-        Finding::at("nearest", window.first, last, |place| {
+        self.found("nearest", window.first, last, |place| {
             let score = if old.len() > 1 {
                 format!(", where {} of {} lines are equal", window.equal, old.len())
             } else {
@@ -108,6 +108,7 @@ impl Field<'_> {
             };
             let difference = unequal.map(|(line, (file, old))| {
                 let where_it_is = if last > window.first {
+                    let line = self.lines_before + line;
                     format!("; line {line} is the first that differs")
                 } else {
                     String::new()
@@ -125,12 +126,12 @@ fn last_line(first: u64, old: &[&str]) -> u64 {
     first + (old.len() as u64).saturating_sub(1)
 }
 
-fn longest_lines<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
+pub(super) fn longest_lines<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
     let lines = lines.iter().take(MAX_CANDIDATES);
     longest(lines.map(|line| line.trim()).enumerate(), 3)
 }
 
-fn longest_words<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
+pub(super) fn longest_words<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
     let words = lines.iter().enumerate().flat_map(|(index, line)| {
         let words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
         words.map(move |word| (index, word))

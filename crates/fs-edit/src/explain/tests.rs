@@ -10,6 +10,7 @@ fn patient() -> Budget {
 fn explained(text: &[u8], edits: &[Edit], eol: EolMode, budget: &Budget) -> Option<Finding> {
     let miss = Miss {
         text,
+        extent: Extent::All,
         edits,
         index: 0,
         eol,
@@ -209,6 +210,7 @@ fn a_spent_budget_gives_no_explanation_and_the_same_code() {
     assert_eq!(explained(b"run()\n", &edits, EolMode::Auto, &small), None);
     let miss = Miss {
         text: b"run()\n",
+        extent: Extent::All,
         edits: &edits,
         index: 0,
         eol: EolMode::Auto,
@@ -426,6 +428,7 @@ fn hostile_texts_take_no_more_than_their_budget() {
         let edits = [Edit::new(old.clone(), old + "\u{1}")];
         let miss = Miss {
             text: &text,
+            extent: Extent::All,
             edits: &edits,
             index: 0,
             eol: EolMode::Auto,
@@ -434,5 +437,38 @@ fn hostile_texts_take_no_more_than_their_budget() {
         let took = began.elapsed();
         assert_eq!(problem.kind().code(), "no_match");
         assert!(took < Duration::from_secs(5), "{name}: {took:?}");
+    }
+}
+
+/// Returns the `no_match` for a text in memory, or in blocks.
+fn missed(content: &fs_core::Content<'_>, edit: &Edit) -> String {
+    let request = crate::Request::edits(vec![edit.clone()]);
+    let error = crate::plan::plan_within(content, &request, &patient()).unwrap_err();
+    format!("{:?} {:?}", error.to_string(), error.fields())
+}
+
+#[test]
+fn a_large_text_is_explained_as_a_small_one_without_being_in_memory() {
+    let lines =
+        (1..=60_000).map(|line| format!("let number_{line} = call(\"{line}\", {line});\r\n"));
+    let mut text = lines.collect::<Vec<_>>().concat();
+    text.push_str("\tlast = indented_by_a_tab(1)\r\n");
+    let memory = fs_core::Content::of_bytes(text.as_bytes());
+    let blocks = fs_core::Content::in_blocks(text.as_bytes(), 1 << 20);
+    for (old, new, near) in [
+        ("LET number_31234 = CALL", "x", "line 31234"),
+        ("    last = indented_by_a_tab(1)", "x", "line 60001"),
+        (
+            "was = call(1);",
+            "let number_40000 = call(\"40000\"",
+            "already",
+        ),
+        ("number_7 = call(7);\nnumber_8", "x", "lines 7-8"),
+        ("nothing like it", "x", "not"),
+    ] {
+        let edit = Edit::new(old, new);
+        let expected = missed(&memory, &edit);
+        assert!(expected.contains(near), "{expected}");
+        assert_eq!(missed(&blocks, &edit), expected);
     }
 }

@@ -21,7 +21,7 @@ impl Field<'_> {
                 return None;
             }
             let (first, last) = self.lines_of(&text)?;
-            let finding = Finding::at(probe, first, last, |place| words.replace('%', place));
+            let finding = self.found(probe, first, last, |place| words.replace('%', place));
             Some(self.with_exact(finding, first))
         })
     }

@@ -21,7 +21,7 @@ fn slow(haystack: &[u8], needle: &[u8]) -> Vec<usize> {
 fn check(haystack: &[u8], needle: &[u8]) {
     let mut starts = Vec::new();
     each_start(haystack, &mut Needle::new(needle), |start| {
-        starts.push(start)
+        starts.push(start);
     });
     assert_eq!(starts, slow(haystack, needle));
 }

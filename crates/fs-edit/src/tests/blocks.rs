@@ -1,9 +1,13 @@
 //! The size of the blocks makes no difference: what is planned in blocks is what is planned in memory.
 
+use std::time::{Duration, Instant};
+
 use fs_core::{Content, Encoding, Fallback};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
+use crate::explain::Budget;
+use crate::plan::plan_within;
 use crate::{DiffOptions, Edit, EolMode, Positional, Request, Target, plan, plan_content};
 
 const BLOCKS: [usize; 9] = [1, 2, 3, 4, 5, 7, 16, 61, 1 << 20];
@@ -32,7 +36,12 @@ const LABELS: [&str; 14] = [
 
 /// What a plan comes to, with everything that is told of it.
 fn outcome(content: &Content<'_>, request: &Request) -> String {
-    let planned = match plan_content(content, request) {
+    // An explanation that runs out of time would be another one.
+    let patient = Budget {
+        until: Instant::now() + Duration::from_secs(600),
+        max_bytes: 16 * 1024 * 1024,
+    };
+    let planned = match plan_within(content, request, &patient) {
         Ok(planned) => planned,
         Err(error) => return format!("{error:?}"),
     };

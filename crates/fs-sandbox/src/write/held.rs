@@ -1,11 +1,10 @@
 //! A place that nobody else changes through this workspace, with the file that is there.
 
-use fs_core::{Cancel, FileBytes, Patch, Piece, Problem, Result, Version};
+use cap_std::fs::File;
+use fs_core::{Cancel, Content as Bytes, FileBytes, Patch, Piece, Problem, Result, Version};
 
 use super::text::{self, Composed, Existing};
-use super::{
-    Change, HardLinks, MAX_UPDATE_BYTES, Source, UpdateOptions, WriteMode, WriteOptions, Written,
-};
+use super::{Change, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions, Written};
 use crate::history::Pending;
 use crate::lock::{FileLock, FileLocks, LockKey};
 use crate::replace::{
@@ -15,7 +14,7 @@ use crate::resolve::Place;
 use crate::rights::Rights;
 use crate::workspace::Workspace;
 
-/// What is larger is not loaded where its two ends are enough.
+/// What is larger is not read where its two ends are enough.
 const SAMPLED_OVER: u64 = if cfg!(test) { 5 } else { 64 } * 1024 * 1024;
 /// A content hash is made of all bytes, so they have to be there.
 const _: () = assert!(SAMPLED_OVER >= Version::STRONG_BYTES);
@@ -42,7 +41,8 @@ struct How {
     durability: super::Durability,
 }
 
-/// The file's bytes, or those of its ends.
+/// What is held of the file in memory: all of it, its two ends or, of a file over
+/// [`Version::STRONG_BYTES`], nothing.
 struct Content {
     bytes: FileBytes,
     is_whole: bool,
@@ -122,19 +122,16 @@ impl<'o> Held<'o> {
     /// Those of [`Workspace::write`].
     pub(super) fn write(&self, text: &str, options: &WriteOptions) -> Result<Written> {
         let old = self.checked()?;
-        if matches!(options.mode, WriteMode::InsertBefore { .. }) {
-            check_size(old.size(), "append to it, or overwrite it as a whole")?;
-        }
         let content = content_for(old, text, options)?;
         let version = self.checked_version(&content.bytes)?;
         let existing = Existing {
-            bytes: &content.bytes,
+            content: content.of(old, &self.options.cancel),
             size: old.size(),
         };
         let composed = match options.mode {
-            WriteMode::Overwrite => text::overwrite(existing, text, options)?,
-            WriteMode::Append => text::append(existing, text, options)?,
-            WriteMode::InsertBefore { line } => text::insert(existing, text, line, options)?,
+            WriteMode::Overwrite => text::overwrite(&existing, text, options)?,
+            WriteMode::Append => text::append(&existing, text, options)?,
+            WriteMode::InsertBefore { line } => text::insert(&existing, text, line, options)?,
             WriteMode::CreateNew => return Err(Problem::AlreadyExists.into()),
         };
         self.commit(&content, version, &composed)
@@ -146,15 +143,14 @@ impl<'o> Held<'o> {
     /// Those of [`Workspace::update`].
     pub(super) fn update<T>(
         &self,
-        plan: impl FnOnce(&Source) -> Result<(Patch, T)>,
+        plan: impl FnOnce(&Source<'_>) -> Result<(Patch, T)>,
     ) -> Result<(Written, T)> {
         let old = self.checked()?;
-        check_size(old.size(), "append to it, or overwrite it as a whole")?;
-        let bytes = read(old, 0, old.size())?;
-        let version = self.checked_version(&bytes)?;
+        let content = Content::read(old)?;
+        let version = self.checked_version(&content.bytes)?;
         let source = Source {
-            bytes,
-            version,
+            content: content.of(old, &self.options.cancel),
+            version: version.clone(),
             may_read: self.place.root.rights.contains(Rights::READ),
         };
         let (patch, value) = plan(&source)?;
@@ -163,11 +159,7 @@ impl<'o> Held<'o> {
             patch,
             format: None,
         };
-        let content = Content {
-            bytes: source.bytes,
-            is_whole: true,
-        };
-        Ok((self.commit(&content, source.version, &composed)?, value))
+        Ok((self.commit(&content, version, &composed)?, value))
     }
 
     /// Returns the report as the caller of `path` may have it: a link tells nothing of where it leads.
@@ -274,12 +266,27 @@ pub(crate) fn open_locked(
     Err(Problem::Conflict.into())
 }
 
-fn check_size(size: u64, hint: &'static str) -> Result<()> {
-    if size <= MAX_UPDATE_BYTES {
-        return Ok(());
+impl Content {
+    /// Reads the file, if it is small.
+    fn read(old: &OldFile) -> Result<Self> {
+        let is_whole = old.size() <= Version::STRONG_BYTES;
+        let bytes = if is_whole {
+            read(old, 0, old.size())?
+        } else {
+            FileBytes::default()
+        };
+        Ok(Self { bytes, is_whole })
     }
-    let limit = MAX_UPDATE_BYTES;
-    Err(Problem::TooLarge { size, limit, hint }.into())
+
+    /// Returns what is known of the file: what is in memory or, where nothing is, all of it, block by
+    /// block.
+    fn of<'c>(&'c self, old: &'c OldFile, cancel: &Cancel) -> Bytes<'c> {
+        if self.is_whole || !self.bytes.is_empty() {
+            Bytes::of_bytes(&self.bytes)
+        } else {
+            Bytes::of_file(old.file(), old.size(), cancel)
+        }
+    }
 }
 
 /// Reads what has to be known of the file to write `text` into it.
@@ -299,11 +306,7 @@ fn content_for(old: &OldFile, text: &str, options: &WriteOptions) -> Result<Cont
             is_whole: false,
         });
     }
-    check_size(size, "name the file's encoding by `encoding`")?;
-    Ok(Content {
-        bytes: read(old, 0, size)?,
-        is_whole: true,
-    })
+    Content::read(old)
 }
 
 /// Returns the whole lines of both ends of a large file; `None` where lines cannot be told.
@@ -392,7 +395,7 @@ fn new_bytes(patch: &Patch) -> u64 {
     patch.pieces().iter().map(len).sum()
 }
 
-/// Returns the report; `source` is what the patch was made for, or its ends where it is large.
+/// Returns the report; `source` is what of the file that the patch was made for is in memory.
 fn written(
     change: Change,
     source: &[u8],
@@ -401,7 +404,7 @@ fn written(
 ) -> Result<Written> {
     let size = composed.patch.result_len();
     let version = match size {
-        0..=Version::STRONG_BYTES => Version::of_bytes(&composed.patch.apply(source)),
+        0..=Version::STRONG_BYTES => version_of(&composed.patch, source, &replaced.file)?,
         _ => Version::of_handle(&replaced.file)?,
     };
     Ok(Written {
@@ -415,4 +418,21 @@ fn written(
         parted_links: replaced.parted_links,
         warnings: replaced.warnings,
     })
+}
+
+/// Returns the version of a small result: of the bytes in memory or, where it keeps some that are not
+/// there, of those that were written.
+fn version_of(patch: &Patch, source: &[u8], written: &File) -> Result<Version> {
+    let is_there = |piece: &Piece| match piece {
+        Piece::Keep(range) => range.end <= source.len() as u64,
+        Piece::New(_) => true,
+    };
+    if patch.pieces().iter().all(is_there) {
+        return Ok(Version::of_bytes(&patch.apply(source)));
+    }
+    Ok(Version::of_bytes(&FileBytes::read(
+        written,
+        0,
+        patch.result_len(),
+    )?))
 }

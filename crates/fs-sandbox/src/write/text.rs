@@ -1,23 +1,25 @@
-//! What a written text makes of a file: pure, over bytes.
+//! What a written text makes of a file: pure, over bytes or a file that is read in blocks.
 //!
 //! Everything is judged and encoded here before anything is touched.
 
 use std::borrow::Cow;
 
+use std::ops::{ControlFlow, Range};
+
 use fs_core::{
-    Detected, Encoding, EncodingBy, Eol, ErrorKind, LineSpan, Lines, Patch, Problem, Result, Shape,
-    TextFormat, detect,
+    Content, DecodeStream, Detected, Encoding, EncodingBy, Eol, ErrorKind, Patch, Problem, Result,
+    Shape, TextFormat,
 };
 
 use super::{Breaks, WriteOptions};
 
 const BOM: char = '\u{FEFF}';
 
-/// The file before the write: its size, and its bytes or the two ends of them.
-#[derive(Debug, Clone, Copy)]
+/// The file before the write: its size, and its content or the two ends of it.
+#[derive(Debug, Clone)]
 pub(super) struct Existing<'a> {
-    /// All bytes, or as many whole lines of both ends as were read.
-    pub(super) bytes: &'a [u8],
+    /// All of it, or as many whole lines of both ends as were read.
+    pub(super) content: Content<'a>,
     /// The size of the file.
     pub(super) size: u64,
 }
@@ -49,15 +51,15 @@ pub(super) fn new_file(text: &str, options: &WriteOptions) -> Result<Composed> {
 /// # Errors
 /// `encoding_unknown`, `binary_file`, `not_text`, `unencodable`.
 pub(super) fn overwrite(
-    existing: Existing<'_>,
+    existing: &Existing<'_>,
     text: &str,
     options: &WriteOptions,
 ) -> Result<Composed> {
-    let found = detect(existing.bytes, None, options.fallback);
+    let found = existing.content.detect(None, options.fallback);
     let Some(named) = options.encoding else {
         let found = found?;
         let (encoding, by) = certain(found, existing.size)?;
-        let text = in_style_of(existing.bytes, encoding, text, options);
+        let text = in_style_of(&existing.content, encoding, text, options)?;
         return doubtful(whole(&text, encoding, Mark::of(found)), by);
     };
     // The caller decides, whatever is there; what is there only tells the style and the mark.
@@ -66,10 +68,10 @@ pub(super) fn overwrite(
         Some((found, found.encoding()?))
     };
     let found =
-        read_as(found).or_else(|| read_as(detect(existing.bytes, Some(named), options.fallback)));
+        read_as(found).or_else(|| read_as(existing.content.detect(Some(named), options.fallback)));
     match found {
         Some((found, encoding)) => {
-            let text = in_style_of(existing.bytes, encoding, text, options);
+            let text = in_style_of(&existing.content, encoding, text, options)?;
             let mark = if encoding == named {
                 Mark::of(found)
             } else {
@@ -86,18 +88,22 @@ pub(super) fn overwrite(
 /// # Errors
 /// `encoding_mismatch`, `encoding_unknown`, `binary_file`, `not_text`, `unencodable`.
 pub(super) fn append(
-    existing: Existing<'_>,
+    existing: &Existing<'_>,
     text: &str,
     options: &WriteOptions,
 ) -> Result<Composed> {
     if existing.size == 0 {
         return new_file(text, options);
     }
-    let found = detect(existing.bytes, options.encoding, options.fallback)?;
-    let spot = Spot::of(found, existing, existing.bytes.len())?;
+    let found = existing
+        .content
+        .detect(options.encoding, options.fallback)?;
+    let end = existing.content.len();
+    let spot = Spot::of(found, existing, end)?;
     let text = spot.mark.taken_off(text);
     // A break after a lone CR is left alone: in another style the two might become one.
-    let keeps = options.breaks == Breaks::Keep && !ends_with_return(existing.bytes, spot.encoding);
+    let after_return = ends_with_return(&existing.content, end, spot.encoding)?;
+    let keeps = options.breaks == Breaks::Keep && !after_return;
     let text = if keeps {
         restyled(text, spot.eol)
     } else {
@@ -114,7 +120,7 @@ pub(super) fn append(
 /// # Errors
 /// `out_of_range` for a line beyond the last + 1, and those of [`append`].
 pub(super) fn insert(
-    existing: Existing<'_>,
+    existing: &Existing<'_>,
     text: &str,
     line: u64,
     options: &WriteOptions,
@@ -126,32 +132,72 @@ pub(super) fn insert(
             options,
         );
     }
-    let found = detect(existing.bytes, options.encoding, options.fallback)?;
-    let body = existing.bytes.get(found.bom_bytes..).unwrap_or_default();
-    let lines = Lines::new(body, found.encoding().unwrap_or(Encoding::UTF_8));
-    let count = lines.count();
-    if line == 0 || line > count + 1 {
-        return Err(no_such_line(line, count));
-    }
-    let (before, after) = (lines.get(line - 1), lines.get(line));
-    let open = before.is_some_and(|span| span.end == span.text_end);
-    let offset = match (before, after) {
-        (_, Some(after)) => after.start,
-        (Some(before), None) => before.end,
-        (None, None) => 0,
-    };
-    let spot = Spot::of(found, existing, found.bom_bytes + offset)?;
+    let found = existing
+        .content
+        .detect(options.encoding, options.fallback)?;
+    let encoding = found.encoding().unwrap_or(Encoding::UTF_8);
+    let place = LinePlace::of(&existing.content, found, line, encoding)?;
+    let spot = Spot::of(found, existing, place.offset)?;
     let text = spot.mark.taken_off(text);
-    let near = [after, before, lines.get(line.saturating_sub(2))];
-    let style = spot.style_of(near).unwrap_or(own_style(text));
+    let style = spot.style_of(&place.near).unwrap_or(own_style(text));
     let text = restyled(without_final_break(text), style);
-    let text = match (open, ends_with_return(body, spot.encoding)) {
+    let end = existing.content.len();
+    let after_return = ends_with_return(&existing.content, end, spot.encoding)?;
+    let text = match (place.after_open_line, after_return) {
         (false, _) => format!("{text}{}", break_of(style)),
         (true, false) => format!("{}{text}", break_of(style)),
         // An LF alone would make a break of the CR that is the last line's own.
         (true, true) => format!("\r\n{text}"),
     };
-    spot.insert(existing, (found.bom_bytes + offset) as u64, &text)
+    spot.insert(existing, place.offset, &text)
+}
+
+/// Where a line begins, and what the lines around it end in.
+struct LinePlace {
+    offset: u64,
+    /// Whether the line before has no break.
+    after_open_line: bool,
+    /// The breaks of the line, of the one before and of the one before that; empty where there is
+    /// none.
+    near: [Range<u64>; 3],
+}
+
+impl LinePlace {
+    /// Looks for the place before line `line`, which may be the one after the last.
+    ///
+    /// # Errors
+    /// `out_of_range`, and those of reading.
+    fn of(content: &Content<'_>, found: Detected, line: u64, encoding: Encoding) -> Result<Self> {
+        let count = content.count_lines(found.bom_bytes as u64, encoding)?;
+        if line == 0 || line > count + 1 {
+            return Err(no_such_line(line, count));
+        }
+        let first = line.saturating_sub(2).max(1);
+        let start = content.line_start(found.bom_bytes as u64, first, encoding)?;
+        let mut at = start.unwrap_or(content.len());
+        let mut near = [0..0, 0..0, 0..0];
+        for number in first..line {
+            let end = content.line_end(at, encoding)?;
+            at = end.end;
+            if let Some(place) = usize::try_from(line - number)
+                .ok()
+                .and_then(|it| near.get_mut(it))
+            {
+                *place = end;
+            }
+        }
+        let after_open_line = line > 1 && near.get(1).is_some_and(Range::is_empty);
+        if at < content.len()
+            && let Some(own) = near.first_mut()
+        {
+            *own = content.line_end(at, encoding)?;
+        }
+        Ok(Self {
+            offset: at,
+            after_open_line,
+            near,
+        })
+    }
 }
 
 /// Whether the file begins with a byte order mark.
@@ -199,8 +245,9 @@ struct Spot {
 
 impl Spot {
     /// Looks at the place at `offset` of the bytes.
-    fn of(found: Detected, existing: Existing<'_>, offset: usize) -> Result<Self> {
-        let before = existing.bytes.get(..offset).unwrap_or_default();
+    fn of(found: Detected, existing: &Existing<'_>, offset: u64) -> Result<Self> {
+        let content = &existing.content;
+        let before = content.read(offset.saturating_sub(1)..offset)?;
         let (encoding, by) = match found.shape {
             Shape::Text { encoding, by } => (encoding, Some(by)),
             // After a byte of its own no encoding takes ASCII for a part of a character.
@@ -216,23 +263,21 @@ impl Spot {
             encoding,
             by,
             mark: Mark::of(found),
-            eol: Eol::of(existing.bytes, encoding),
+            eol: content.eol(0..content.len(), encoding)?,
         })
     }
 
     /// Returns the style of the first of `near` that ends in a break.
-    fn style_of(self, near: [Option<LineSpan>; 3]) -> Option<Eol> {
-        let unit = self.encoding.unit_bytes();
-        near.iter()
-            .flatten()
-            .find_map(|line| match line.end - line.text_end {
-                0 => None,
-                bytes if bytes == unit => Some(Eol::Lf),
-                _ => Some(Eol::CrLf),
-            })
+    fn style_of(self, near: &[Range<u64>]) -> Option<Eol> {
+        let unit = self.encoding.unit_bytes() as u64;
+        near.iter().find_map(|own| match own.end - own.start {
+            0 => None,
+            bytes if bytes == unit => Some(Eol::Lf),
+            _ => Some(Eol::CrLf),
+        })
     }
 
-    fn insert(self, existing: Existing<'_>, at: u64, text: &str) -> Result<Composed> {
+    fn insert(self, existing: &Existing<'_>, at: u64, text: &str) -> Result<Composed> {
         if self.by.is_none() && !text.is_ascii() {
             return unknown();
         }
@@ -241,7 +286,7 @@ impl Spot {
             self.by.unwrap_or(EncodingBy::Utf8),
         )?;
         self.check_shift_state(existing, at, text, &new)?;
-        let eol = self.eol_with(existing, at, &new);
+        let eol = self.eol_with(existing, at, &new)?;
         Ok(Composed {
             text_bytes: new.len() as u64,
             format: self.by.map(|_| TextFormat {
@@ -256,7 +301,7 @@ impl Spot {
     /// In ISO-2022-JP what bytes mean depends on those before them.
     fn check_shift_state(
         self,
-        existing: Existing<'_>,
+        existing: &Existing<'_>,
         at: u64,
         text: &str,
         new: &[u8],
@@ -264,40 +309,30 @@ impl Spot {
         if self.encoding.name() != "iso-2022-jp" {
             return Ok(());
         }
-        let at = usize::try_from(at)
-            .unwrap_or(usize::MAX)
-            .min(existing.bytes.len());
-        let (before, after) = existing.bytes.split_at(at);
-        let together = self.encoding.decode(&[before, new, after].concat());
-        let apart = [before, after].map(|part| self.encoding.decode(part));
-        match (together, apart) {
-            (Ok(together), [Ok(before), Ok(after)])
-                if together == [&before, text, &after].concat() =>
-            {
-                Ok(())
-            }
-            _ => unknown(),
-        }
+        let content = &existing.content;
+        let at = at.min(content.len());
+        let [mut together, mut before, mut after] =
+            [(); 3].map(|()| DecodeStream::new(self.encoding));
+        let mut fits = both_read_alike(content, 0..at, [&mut together, &mut before])?;
+        fits &= before.finish(&mut String::new()).is_ok();
+        let mut read = String::new();
+        fits &= together.push(new, &mut read).is_ok() && read == text;
+        fits &= both_read_alike(content, at..content.len(), [&mut together, &mut after])?;
+        fits &= together.finish(&mut String::new()).is_ok();
+        if fits { Ok(()) } else { unknown() }
     }
 
     /// Returns the breaks of the file with `new` in it.
-    fn eol_with(self, existing: Existing<'_>, at: u64, new: &[u8]) -> Eol {
-        let at = usize::try_from(at)
-            .unwrap_or(usize::MAX)
-            .min(existing.bytes.len());
-        let before = existing.bytes.get(..at).unwrap_or_default();
+    fn eol_with(self, existing: &Existing<'_>, at: u64, new: &[u8]) -> Result<Eol> {
+        let content = &existing.content;
         // An LF makes one break with a CR before it.
-        let joint = if ends_with_return(before, self.encoding) {
+        let joint = if ends_with_return(content, at.min(content.len()), self.encoding)? {
             self.encoding.encode("\r").unwrap_or_default()
         } else {
             Vec::new()
         };
         let added = Eol::of(&[&joint, new].concat(), self.encoding);
-        match (self.eol, added) {
-            (eol, Eol::None) | (Eol::None, eol) => eol,
-            (one, two) if one == two => one,
-            _ => Eol::Mixed,
-        }
+        Ok(self.eol.and(added))
     }
 }
 
@@ -348,16 +383,40 @@ fn whole(text: &str, encoding: Encoding, mark: Mark) -> Result<Composed> {
 /// Returns the text of an overwrite: LF becomes CR LF where the file has nothing else and the text
 /// no CR LF at all, so that who was shown lines without their breaks gives them back unharmed.
 fn in_style_of<'t>(
-    bytes: &[u8],
+    content: &Content<'_>,
     encoding: Encoding,
     text: &'t str,
     options: &WriteOptions,
-) -> Cow<'t, str> {
+) -> Result<Cow<'t, str>> {
     let keeps = options.breaks == Breaks::Keep && !text.contains("\r\n");
-    if keeps && Eol::of(bytes, encoding) == Eol::CrLf {
-        return restyled(text, Eol::CrLf);
+    if keeps && content.eol(0..content.len(), encoding)? == Eol::CrLf {
+        return Ok(restyled(text, Eol::CrLf));
     }
-    Cow::Borrowed(text)
+    Ok(Cow::Borrowed(text))
+}
+
+/// Returns whether two streams make the same of the bytes in `range`.
+fn both_read_alike(
+    content: &Content<'_>,
+    range: Range<u64>,
+    streams: [&mut DecodeStream; 2],
+) -> Result<bool> {
+    let [one, two] = streams;
+    let (mut left, mut right) = (String::new(), String::new());
+    let mut alike = true;
+    content.each(range, &mut |block| {
+        left.clear();
+        right.clear();
+        alike = one.push(block, &mut left).is_ok()
+            && two.push(block, &mut right).is_ok()
+            && left == right;
+        if alike {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    })?;
+    Ok(alike)
 }
 
 /// Returns the text with all its breaks in one style; as given where there is no one style.
@@ -403,9 +462,11 @@ fn without_final_break(text: &str) -> &str {
     short.unwrap_or(text)
 }
 
-fn ends_with_return(bytes: &[u8], encoding: Encoding) -> bool {
+/// Returns whether a CR stands before `at`.
+fn ends_with_return(content: &Content<'_>, at: u64, encoding: Encoding) -> Result<bool> {
     let mark = encoding.encode("\r").unwrap_or_default();
-    !mark.is_empty() && bytes.ends_with(&mark)
+    let before = content.read(at.saturating_sub(mark.len() as u64)..at)?;
+    Ok(!mark.is_empty() && *before == mark)
 }
 
 fn no_such_line(line: u64, count: u64) -> fs_core::Error {

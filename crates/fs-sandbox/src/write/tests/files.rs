@@ -75,7 +75,7 @@ impl Site {
 
     pub(super) fn update(&self, path: &str, bytes: &[u8]) -> Result<Written> {
         let patch = Patch::whole(bytes.to_vec());
-        let plan = |_: &Source| Ok((patch, ()));
+        let plan = |_: &Source<'_>| Ok((patch, ()));
         let updated = self.workspace.update(path, &UpdateOptions::default(), plan);
         updated.map(|(written, ())| written)
     }
@@ -205,13 +205,13 @@ fn equal_bytes_are_not_written() {
         assert_eq!(written.version, Version::of_bytes(b"same\r\n"));
         assert_eq!(written.backup, None);
     }
-    let kept = |source: &Source| Ok((Patch::splice(source.bytes.len() as u64, []), ()));
+    let kept = |source: &Source<'_>| Ok((Patch::splice(source.content.len(), []), ()));
     let (updated, ()) = site
         .workspace
         .update("f", &options(WriteMode::Append).update, kept)
         .unwrap();
     assert_eq!(updated.change, Change::Unchanged);
-    let spelt = |_: &Source| Ok((Patch::splice(6, [(0..2, b"sa".to_vec())]), ()));
+    let spelt = |_: &Source<'_>| Ok((Patch::splice(6, [(0..2, b"sa".to_vec())]), ()));
     let (updated, ()) = site
         .workspace
         .update("f", &options(WriteMode::Append).update, spelt)
@@ -323,7 +323,7 @@ fn an_update_never_creates_a_file() {
 fn a_failed_plan_changes_nothing_and_gets_the_path() {
     let site = Site::with_file("old");
     let before = fs::metadata(site.path("f")).unwrap();
-    let plan = |_: &Source| Err::<(Patch, ()), _>(Problem::NoOp.into());
+    let plan = |_: &Source<'_>| Err::<(Patch, ()), _>(Problem::NoOp.into());
     let options = UpdateOptions {
         backup: Backup::Keep,
         ..UpdateOptions::default()
@@ -341,8 +341,8 @@ fn a_failed_plan_changes_nothing_and_gets_the_path() {
 #[test]
 fn an_update_sees_the_bytes_and_tells_what_it_did() {
     let site = Site::with_file("one two");
-    let plan = |source: &Source| {
-        assert_eq!(*source.bytes, *b"one two");
+    let plan = |source: &Source<'_>| {
+        assert_eq!(source.content.as_bytes().unwrap(), *b"one two");
         assert_eq!(source.version, Version::of_bytes(b"one two"));
         Ok((Patch::splice(7, [(0..3, b"three".to_vec())]), 42))
     };
@@ -370,22 +370,96 @@ fn an_update_sees_the_bytes_and_tells_what_it_did() {
     assert_eq!(site.bytes("f.bak"), b"one two");
 }
 
+/// A file of over 4 MiB: so many lines of one length.
+fn put_large(site: &Site, line: &str, lines: usize) -> Vec<u8> {
+    let bytes = line.repeat(lines).into_bytes();
+    assert!(bytes.len() as u64 > Version::STRONG_BYTES);
+    site.put("f", std::str::from_utf8(&bytes).unwrap());
+    bytes
+}
+
 #[test]
-fn a_file_too_large_to_change_in_memory_is_refused_at_once() {
+fn an_update_of_a_large_file_gets_it_open_and_not_in_memory() {
     let site = Site::new();
-    let file = fs::File::create(site.path("f")).unwrap();
-    file.set_len(256 * 1024 * 1024 + 1).unwrap();
-    let error = site.update("f", b"x").unwrap_err();
-    let number = fs_core::Field::Number;
-    let fields = [
-        ("size", number(268_435_457)),
-        ("limit", number(268_435_456)),
-    ];
-    assert_eq!(
-        (error.code(), error.fields()),
-        ("too_large", fields.to_vec())
-    );
-    assert_eq!(code(site.write("f", "x", INSERT)), "too_large");
+    let mut expected = put_large(&site, "0123456\n", 600_000);
+    let plan = |source: &Source<'_>| {
+        assert_eq!(source.content.as_bytes(), None);
+        assert_eq!(source.content.len(), 4_800_000);
+        assert_eq!(&*source.content.read(8..12)?, b"0123");
+        let len = source.content.len();
+        Ok((Patch::splice(len, [(8..10, b"new".to_vec())]), ()))
+    };
+    let options = UpdateOptions::default();
+    let (written, ()) = site.workspace.update("f", &options, plan).unwrap();
+    expected.splice(8..10, *b"new");
+    assert_eq!(site.bytes("f"), expected);
+    assert_eq!(written.size, 4_800_001);
+    assert!(written.version.is_weak());
+}
+
+#[test]
+fn a_large_file_that_becomes_small_has_the_version_of_its_bytes() {
+    let site = Site::new();
+    put_large(&site, "0123456\n", 600_000);
+    let plan = |source: &Source<'_>| {
+        let len = source.content.len();
+        Ok((Patch::splice(len, [(8..len - 8, Vec::new())]), ()))
+    };
+    let options = UpdateOptions::default();
+    let (written, ()) = site.workspace.update("f", &options, plan).unwrap();
+    assert_eq!(site.bytes("f"), b"0123456\n0123456\n");
+    assert_eq!(written.version, Version::of_bytes(b"0123456\n0123456\n"));
+}
+
+#[test]
+fn a_large_file_with_several_names_is_rewritten_in_place() {
+    let site = Site::new();
+    let mut expected = put_large(&site, "0123456\n", 600_000);
+    fs::hard_link(site.path("f"), site.path("g")).unwrap();
+    let options = UpdateOptions {
+        hard_links: Some(HardLinks::InPlace),
+        ..UpdateOptions::default()
+    };
+    let plan = |source: &Source<'_>| {
+        let len = source.content.len();
+        let splices = [(9..9, b"more".to_vec()), (len - 8..len, Vec::new())];
+        Ok((Patch::splice(len, splices), ()))
+    };
+    site.workspace.update("f", &options, plan).unwrap();
+    expected.truncate(expected.len() - 8);
+    expected.splice(9..9, *b"more");
+    assert_eq!(site.bytes("f"), expected);
+    assert_eq!(site.bytes("g"), expected);
+}
+
+#[test]
+fn a_large_file_that_changes_while_it_is_planned_on_is_a_conflict() {
+    let site = Site::new();
+    put_large(&site, "0123456\n", 600_000);
+    let path = site.path("f");
+    let plan = |source: &Source<'_>| {
+        fs::OpenOptions::new().write(true).open(&path)?.set_len(9)?;
+        source.content.read(0..16)?;
+        Ok((Patch::splice(4_800_000, [(0..1, Vec::new())]), ()))
+    };
+    let updated = site.workspace.update("f", &UpdateOptions::default(), plan);
+    assert_eq!(code(updated.map(|_| ())), "conflict");
+    assert_eq!(site.bytes("f"), b"0123456\n0");
+    assert_eq!(site.names(""), ["f"]);
+}
+
+#[test]
+fn a_line_is_inserted_into_a_large_file() {
+    let site = Site::new();
+    let mut expected = put_large(&site, "012345\r\n", 600_000);
+    let insert = |line| WriteMode::InsertBefore { line };
+    site.write("f", "new", insert(500_001)).unwrap();
+    expected.splice(4_000_000..4_000_000, *b"new\r\n");
+    assert_eq!(site.bytes("f"), expected);
+    site.write("f", "\u{e9}nd", insert(600_002)).unwrap();
+    expected.extend_from_slice("\u{e9}nd\r\n".as_bytes());
+    assert_eq!(site.bytes("f"), expected);
+    assert_eq!(code(site.write("f", "x", insert(600_004))), "out_of_range");
 }
 
 #[test]
@@ -435,7 +509,7 @@ fn a_place_that_is_only_read_is_not_written() {
             assert_eq!(code(outcome), "denied_by_policy", "{mode:?} {path}");
         }
     }
-    let plan = |_: &Source| Ok((Patch::whole(Vec::new()), ()));
+    let plan = |_: &Source<'_>| Ok((Patch::whole(Vec::new()), ()));
     let updated = workspace.update("f", &UpdateOptions::default(), plan);
     assert_eq!(code(updated), "denied_by_policy");
     assert_eq!(fs::read(keeps.path().join("f")).unwrap(), b"old");
@@ -552,22 +626,19 @@ fn a_large_file_that_is_no_text_is_told_so() {
 }
 
 #[test]
-fn a_file_too_large_to_read_takes_what_is_not_ascii_only_in_a_named_encoding() {
-    use std::os::unix::fs::FileExt;
+fn a_large_file_takes_what_is_not_ascii_in_the_encoding_of_all_of_it() {
     let site = Site::new();
-    let file = fs::File::create(site.path("f")).unwrap();
-    let size = 256 * 1024 * 1024 + 1;
-    let lines = b"line\n".repeat(20_000);
-    file.write_all_at(&lines, 0).unwrap();
-    file.write_all_at(&lines, size - lines.len() as u64)
-        .unwrap();
-    let error = site.write("f", "\u{e9}", WriteMode::Append).unwrap_err();
-    assert_eq!(error.code(), "too_large");
-    assert_eq!(
-        error.hint().unwrap(),
-        "name the file's encoding by `encoding`"
-    );
-    assert_eq!(fs::metadata(site.path("f")).unwrap().len(), size);
+    let mut expected = put_large(&site, "0123456\r\n", 700_000);
+    site.write("f", "\u{e9}\n", WriteMode::Append).unwrap();
+    expected.extend_from_slice("\u{e9}\r\n".as_bytes());
+    assert_eq!(site.bytes("f"), expected);
+    // A byte in the middle that is no UTF-8: no end of the file tells of it.
+    expected[3_000_000] = 0xFF;
+    fs::write(site.path("f"), &expected).unwrap();
+    for mode in [WriteMode::Append, WriteMode::Overwrite] {
+        assert_eq!(code(site.write("f", "\u{e9}", mode)), "encoding_unknown");
+    }
+    assert_eq!(site.bytes("f"), expected);
 }
 
 #[test]

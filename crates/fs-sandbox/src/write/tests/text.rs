@@ -1,6 +1,6 @@
 //! What a text makes of bytes, without a file.
 
-use fs_core::{Encoding, Eol, Fallback, Result};
+use fs_core::{Content, Encoding, Eol, Fallback, Result};
 
 use super::super::text::{Composed, Existing, append, insert, new_file, overwrite};
 use super::super::{Breaks, WriteOptions};
@@ -28,8 +28,29 @@ fn gbk() -> WriteOptions {
 }
 
 fn existing(bytes: &[u8]) -> Existing<'_> {
-    let size = bytes.len() as u64;
-    Existing { bytes, size }
+    Existing {
+        content: Content::of_bytes(bytes),
+        size: bytes.len() as u64,
+    }
+}
+
+/// Returns what `write` makes of the file, after checking that blocks make no difference.
+fn in_blocks_too(
+    bytes: &[u8],
+    write: impl Fn(&Existing<'_>) -> Result<Composed>,
+) -> Result<Composed> {
+    let expected = write(&existing(bytes));
+    for block_bytes in [1, 2, 3, 7] {
+        let content = Content::in_blocks(bytes, block_bytes);
+        let size = content.len();
+        let seen = write(&Existing { content, size });
+        assert_eq!(
+            format!("{seen:?}"),
+            format!("{expected:?}"),
+            "in blocks of {block_bytes}"
+        );
+    }
+    expected
 }
 
 /// The bytes of the result, or the code.
@@ -42,19 +63,22 @@ fn outcome(source: &[u8], composed: Result<Composed>) -> Result<Vec<u8>, &'stati
 
 #[track_caller]
 fn check_overwrite(old: &[u8], text: &str, options: &WriteOptions, expected: Result<&[u8], &str>) {
-    let outcome = outcome(old, overwrite(existing(old), text, options));
+    let outcome = outcome(old, in_blocks_too(old, |it| overwrite(it, text, options)));
     assert_eq!(outcome.as_deref().map_err(|code| *code), expected);
 }
 
 #[track_caller]
 fn check_append(old: &[u8], text: &str, options: &WriteOptions, expected: Result<&[u8], &str>) {
-    let outcome = outcome(old, append(existing(old), text, options));
+    let outcome = outcome(old, in_blocks_too(old, |it| append(it, text, options)));
     assert_eq!(outcome.as_deref().map_err(|code| *code), expected);
 }
 
 #[track_caller]
 fn check_insert(old: &[u8], line: u64, text: &str, expected: Result<&[u8], &str>) {
-    let outcome = outcome(old, insert(existing(old), text, line, &plain()));
+    let outcome = outcome(
+        old,
+        in_blocks_too(old, |it| insert(it, text, line, &plain())),
+    );
     assert_eq!(outcome.as_deref().map_err(|code| *code), expected);
 }
 
@@ -118,7 +142,7 @@ fn a_line_beyond_the_end_is_out_of_range() {
     check_insert(b"", 2, "X", Err("out_of_range"));
     check_insert(b"", 0, "X", Err("out_of_range"));
     check_insert(b"a", u64::MAX, "X", Err("out_of_range"));
-    let error = insert(existing(b"a\nb\n"), "X", 7, &plain()).unwrap_err();
+    let error = in_blocks_too(b"a\nb\n", |it| insert(it, "X", 7, &plain())).unwrap_err();
     let text = "line 7 is out of range: the file has 2 lines";
     assert_eq!(error.to_string(), text);
     let number = fs_core::Field::Number;
@@ -267,7 +291,7 @@ fn a_configured_encoding_is_kept_and_its_limits_are_told() {
     );
     check_overwrite(&old, "😀", &gbk(), Err("unencodable"));
     check_append(&old, "😀", &gbk(), Err("unencodable"));
-    let error = append(existing(&old), "x\n ab😀", &gbk()).unwrap_err();
+    let error = in_blocks_too(&old, |it| append(it, "x\n ab😀", &gbk())).unwrap_err();
     assert_eq!(
         error.to_string(),
         "U+1F600 at line 2, column 4 cannot be written in gbk"
@@ -332,7 +356,7 @@ fn binary_bytes_are_overwritten_only_with_an_encoding_named() {
     check_append(binary, "text", &plain(), Err("binary_file"));
     check_insert(binary, 1, "text", Err("binary_file"));
     check_overwrite(binary, "text\n", &named("utf-8"), Ok(b"text\n"));
-    let error = append(existing(binary), "x", &plain()).unwrap_err();
+    let error = in_blocks_too(binary, |it| append(it, "x", &plain())).unwrap_err();
     assert_eq!(error.fields(), [("size", fs_core::Field::Number(10))]);
     let utf32 = b"\xFF\xFE\0\0a\0\0\0";
     check_overwrite(utf32, "text", &plain(), Err("not_text"));
@@ -368,38 +392,38 @@ fn the_format_after_is_told() {
     );
     let old = b"\xEF\xBB\xBFa\r\n";
     check_format(
-        overwrite(existing(old), "b\nc", &plain()),
+        in_blocks_too(old, |it| overwrite(it, "b\nc", &plain())),
         ("utf-8", true, Eol::CrLf),
     );
     check_format(
-        append(existing(old), "b\nc\n", &plain()),
+        in_blocks_too(old, |it| append(it, "b\nc\n", &plain())),
         ("utf-8", true, Eol::CrLf),
     );
     check_format(
-        append(existing(b"a\nb\r\n"), "x", &plain()),
+        in_blocks_too(b"a\nb\r\n", |it| append(it, "x", &plain())),
         ("utf-8", false, Eol::Mixed),
     );
     check_format(
-        append(existing(b"a\n"), "x", &plain()),
+        in_blocks_too(b"a\n", |it| append(it, "x", &plain())),
         ("utf-8", false, Eol::Lf),
     );
     check_format(
-        append(existing(b"a"), "x\r\n", &plain()),
+        in_blocks_too(b"a", |it| append(it, "x\r\n", &plain())),
         ("utf-8", false, Eol::CrLf),
     );
     check_format(
-        append(existing(b"a\r"), "\nx", &plain()),
+        in_blocks_too(b"a\r", |it| append(it, "\nx", &plain())),
         ("utf-8", false, Eol::CrLf),
     );
     check_format(
-        insert(existing(b"a\r"), "x", 2, &plain()),
+        in_blocks_too(b"a\r", |it| insert(it, "x", 2, &plain())),
         ("utf-8", false, Eol::CrLf),
     );
     check_format(
-        insert(existing(b""), "x", 1, &plain()),
+        in_blocks_too(b"", |it| insert(it, "x", 1, &plain())),
         ("utf-8", false, Eol::Lf),
     );
-    let opaque = append(existing(b"\xE9\n"), "x", &plain()).unwrap();
+    let opaque = in_blocks_too(b"\xE9\n", |it| append(it, "x", &plain())).unwrap();
     assert_eq!(opaque.format, None);
 }
 
@@ -407,11 +431,21 @@ fn the_format_after_is_told() {
 fn the_bytes_of_the_new_text_are_counted_without_the_mark() {
     let bytes = |composed: Result<Composed>| composed.unwrap().text_bytes;
     assert_eq!(
-        bytes(overwrite(existing(b"\xEF\xBB\xBFa"), "é", &plain())),
+        bytes(in_blocks_too(b"\xEF\xBB\xBFa", |it| overwrite(
+            it,
+            "é",
+            &plain()
+        ))),
         2
     );
-    assert_eq!(bytes(append(existing(b"a\r\n"), "x\n", &plain())), 3);
-    assert_eq!(bytes(insert(existing(b"a\n"), "x", 1, &plain())), 2);
+    assert_eq!(
+        bytes(in_blocks_too(b"a\r\n", |it| append(it, "x\n", &plain()))),
+        3
+    );
+    assert_eq!(
+        bytes(in_blocks_too(b"a\n", |it| insert(it, "x", 1, &plain()))),
+        2
+    );
     assert_eq!(bytes(new_file("x", &named("utf-16le"))), 2);
 }
 
@@ -425,12 +459,12 @@ fn what_is_written_reads_back_as_the_text() {
     };
     proptest!(|(old in texts, new in texts)| {
         let source = old.as_bytes();
-        let overwritten = outcome(source, overwrite(existing(source), &new, &as_given));
+        let overwritten = outcome(source, in_blocks_too(source, |it| overwrite(it, &new, &as_given)));
         prop_assert_eq!(overwritten, Ok(new.clone().into_bytes()));
-        let appended = outcome(source, append(existing(source), &new, &as_given));
+        let appended = outcome(source, in_blocks_too(source, |it| append(it, &new, &as_given)));
         prop_assert_eq!(appended, Ok([source, new.as_bytes()].concat()));
         // With the style kept only breaks may differ.
-        let styled = outcome(source, append(existing(source), &new, &plain())).unwrap();
+        let styled = outcome(source, in_blocks_too(source, |it| append(it, &new, &plain()))).unwrap();
         let styled = String::from_utf8(styled).unwrap();
         let joined = format!("{old}{new}");
         prop_assert_eq!(styled.replace("\r\n", "\n"), joined.replace("\r\n", "\n"));
@@ -452,7 +486,7 @@ fn an_insert_by_line_agrees_with_a_list_of_lines() {
         };
         let old = file(&lines);
         let line = at as u64 + 1;
-        let new = outcome(old.as_bytes(), insert(existing(old.as_bytes()), &text, line, &plain()));
+        let new = outcome(old.as_bytes(), in_blocks_too(old.as_bytes(), |it| insert(it, &text, line, &plain())));
         if at > lines.len() {
             prop_assert_eq!(new, Err("out_of_range"));
         } else {

@@ -59,8 +59,10 @@ fn every_update_of_one_file_is_kept() {
     let site = Site::with_file("0");
     at_once(20, |_| {
         for _ in 0..10 {
-            let plan = |source: &Source| {
-                let count: u64 = String::from_utf8_lossy(&source.bytes).parse().unwrap();
+            let plan = |source: &Source<'_>| {
+                let count: u64 = String::from_utf8_lossy(source.content.as_bytes().unwrap())
+                    .parse()
+                    .unwrap();
                 Ok((Patch::whole((count + 1).to_string().into_bytes()), ()))
             };
             let options = UpdateOptions::default();
@@ -87,8 +89,8 @@ fn check_strangers(backup: Backup, hard_links: HardLinks) {
             ..UpdateOptions::default()
         };
         for _ in 0..100 {
-            let plan = |source: &Source| {
-                let text = String::from_utf8_lossy(&source.bytes);
+            let plan = |source: &Source<'_>| {
+                let text = String::from_utf8_lossy(source.content.as_bytes().unwrap());
                 // What is rewritten in place may be read in the middle of that.
                 let count: u64 = text.trim_end().parse().map_err(|_| Problem::Conflict)?;
                 let next = format!("{}{}", count + 1, " ".repeat(9000));
@@ -143,8 +145,8 @@ fn a_file_that_is_rewritten_in_place_is_read_when_that_is_done() {
                 hard_links: Some(HardLinks::InPlace),
                 ..UpdateOptions::default()
             };
-            site.workspace.update("g", &options, |source: &Source| {
-                let whole = [&source.bytes, &b" and more"[..]].concat();
+            site.workspace.update("g", &options, |source: &Source<'_>| {
+                let whole = [source.content.as_bytes().unwrap(), &b" and more"[..]].concat();
                 Ok((Patch::whole(whole), ()))
             })
         });

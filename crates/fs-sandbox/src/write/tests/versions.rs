@@ -42,7 +42,7 @@ fn another_version_is_a_conflict() {
         assert_eq!(code(site.workspace.write("f", "x", &current)), "ok");
         site.put("f", "v2");
     }
-    let plan = |_: &Source| Ok((Patch::whole(b"x".to_vec()), ()));
+    let plan = |_: &Source<'_>| Ok((Patch::whole(b"x".to_vec()), ()));
     let updated = site.workspace.update("f", &if_version(b"v1"), plan);
     assert_eq!(code(updated), "conflict");
     assert_eq!(site.bytes("f"), b"v2");
@@ -83,7 +83,7 @@ fn the_version_is_looked_at_before_the_content() {
         let stale = writing(mode, if_version(b"v1"));
         assert_eq!(code(site.workspace.write("f", "x", &stale)), "conflict");
     }
-    let plan = |_: &Source| -> Result<(Patch, ())> { panic!("not to be asked") };
+    let plan = |_: &Source<'_>| -> Result<(Patch, ())> { panic!("not to be asked") };
     let updated = site.workspace.update("f", &if_version(b"v1"), plan);
     assert_eq!(code(updated), "conflict");
 }
@@ -185,7 +185,7 @@ fn what_was_planned_on_other_bytes_is_a_conflict() {
 fn a_foreign_change_during_the_plan_is_a_conflict() {
     let site = Site::with_file("old");
     let asked = Cell::new(0);
-    let plan = |_: &Source| {
+    let plan = |_: &Source<'_>| {
         asked.set(asked.get() + 1);
         fs::write(site.path("f"), "foreign").unwrap();
         Ok((Patch::whole(b"mine".to_vec()), ()))
