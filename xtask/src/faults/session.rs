@@ -110,7 +110,7 @@ impl Session<'_> {
                 after: &self.world.look()?,
             };
             let outcome = run.judge().and_then(|outcome| {
-                self.check_start(&run)?;
+                let outcome = self.check_start(&run, outcome)?;
                 self.check_undo(&run, outcome)
             });
             let outside = self.world.outside_change()?;
@@ -147,21 +147,28 @@ impl Session<'_> {
         self.world.look()
     }
 
-    /// After an end by a signal the next start takes away what was left, and changes nothing else; so
-    /// it does after a name that could not be taken away.
-    fn check_start(&self, run: &Run<'_>) -> Result<(), String> {
+    /// After an end by a signal the next start takes away what was left, or puts it back where it was;
+    /// after a name that could not be taken away it changes nothing else.
+    fn check_start(&self, run: &Run<'_>, outcome: Outcome) -> Result<Outcome, String> {
         if run.end != End::Signal && run.after.temps.is_empty() {
-            return Ok(());
+            return Ok(outcome);
         }
         self.must(&["files_ls", "path=."], "the next start")?;
         let now = self.world.look().map_err(|error| format!("{error:#}"))?;
         if let Some(temp) = now.temps.first() {
             return Err(format!("{temp} is there even after the next start"));
         }
-        if now.names != run.after.names {
-            return Err("the next start changed a file".to_owned());
+        if now.names == run.after.names {
+            return Ok(outcome);
         }
-        Ok(())
+        let again = Run {
+            after: &now,
+            ..*run
+        };
+        match run.end {
+            End::Signal => again.judge(),
+            _ => Err("the next start changed a file".to_owned()),
+        }
     }
 
     /// The history reads, and the change is undone as a whole or not at all: a fault may cost the
@@ -173,7 +180,7 @@ impl Session<'_> {
         }
         self.must(&["edit_history"], "the history")?;
         let look = || self.world.look().map_err(|error| format!("{error:#}"));
-        let mut before = run.after.names.clone();
+        let mut before = look()?.names;
         for path in paths {
             let end = self.run(&mut self.plain(&["undo_edit", &format!("path={path}")]));
             let now = look()?;
