@@ -14,6 +14,7 @@ mod session;
 mod trace;
 mod world;
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -150,6 +151,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 /// # Errors
 /// As [`run`].
 fn round(program: &Path, options: &Options) -> Result<()> {
+    let _alone = lock()?;
     let tools = tools_of(program)?;
     let sessions = sessions(program, &tools)?;
     let seed = options.seed;
@@ -173,6 +175,15 @@ fn round(program: &Path, options: &Options) -> Result<()> {
     result?;
     let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
     report.close(&report_file(), seed, start.elapsed())
+}
+
+/// Keeps two rounds from working in the same folders, until the file is dropped.
+fn lock() -> Result<File> {
+    let folder = demo::target().join("faults");
+    fs::create_dir_all(&folder)?;
+    let file = File::create(folder.join("lock"))?;
+    file.lock().context("cannot lock the folder of faults")?;
+    Ok(file)
 }
 
 fn report_file() -> PathBuf {

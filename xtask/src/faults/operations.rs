@@ -36,8 +36,9 @@ pub(super) struct Operation {
     pub(super) torn: Option<(&'static str, &'static str)>,
     /// The copy that only its owner may use where what the file has cannot be carried over.
     pub(super) narrow: Option<&'static str>,
-    /// The path for which the change can be undone.
-    pub(super) undo: Option<&'static str>,
+    /// The paths for which the change can be undone, one after the other: a move between roots is an
+    /// entry in the history of each.
+    pub(super) undo: &'static [&'static str],
 }
 
 use Holds::{File, Link, New, Same};
@@ -64,7 +65,7 @@ const PLAIN: Operation = Operation {
     order: &[],
     torn: None,
     narrow: None,
-    undo: Some("f"),
+    undo: &["f"],
 };
 
 /// Every operation; those of a tool that the server does not have are left out.
@@ -81,7 +82,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         before: NOTHING,
         call: &["files_write", "path=a/b/f", "content=new\n"],
         after: &[("near/a/b/f", New("new\n"))],
-        undo: Some("a/b/f"),
+        undo: &["a/b/f"],
         ..PLAIN
     },
     Operation {
@@ -118,7 +119,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         before: &[("near/d/f", File(OLD, MODE)), ("near/l", Link("d/f"))],
         call: &["files_edit", "path=l", EDITS],
         after: &[("near/d/f", File(EDITED, MODE)), ("near/l", Link("d/f"))],
-        undo: Some("l"),
+        undo: &["l"],
         ..PLAIN
     },
     Operation {
@@ -176,7 +177,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         name: "copy",
         call: &["copy_file", "src_path=f", "dst_path=c"],
         after: &[("near/c", File(OLD, MODE)), ("near/f", File(OLD, MODE))],
-        undo: Some("c"),
+        undo: &["c"],
         narrow: Some("near/c"),
         ..PLAIN
     },
@@ -185,7 +186,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         before: &[("near/c", File(OTHER, 0o600)), ("near/f", File(OLD, MODE))],
         call: &["copy_file", "src_path=f", "dst_path=c", "overwrite=true"],
         after: &[("near/c", File(OLD, MODE)), ("near/f", File(OLD, MODE))],
-        undo: Some("c"),
+        undo: &["c"],
         narrow: Some("near/c"),
         ..PLAIN
     },
@@ -194,7 +195,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         call: &["move_file", "src_path=f", "dst_path=m"],
         after: &[("near/m", File(OLD, MODE))],
         order: &[("near/m", "near/f")],
-        undo: Some("m"),
+        undo: &["m"],
         ..PLAIN
     },
     Operation {
@@ -203,7 +204,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         call: &["move_file", "src_path=f", "dst_path=m", "overwrite=true"],
         after: &[("near/m", File(OLD, MODE))],
         order: &[("near/m", "near/f")],
-        undo: Some("m"),
+        undo: &["m"],
         ..PLAIN
     },
     Operation {
@@ -211,7 +212,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         call: &["move_file", "src_path=f", "dst_path=far:m"],
         after: &[("far/m", File(OLD, MODE))],
         order: &[("far/m", "near/f")],
-        undo: Some("far:m"),
+        undo: &["far:m", "f"],
         ..PLAIN
     },
     Operation {
@@ -225,7 +226,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         ],
         after: &[("far/m", File(OLD, MODE))],
         order: &[("far/m", "near/f")],
-        undo: Some("far:m"),
+        undo: &["far:m", "f"],
         ..PLAIN
     },
     Operation {
@@ -234,7 +235,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         call: &["move_file", "src_path=l", "dst_path=far:l"],
         after: &[("far/l", Link("f")), ("near/f", File(OLD, MODE))],
         order: &[("far/l", "near/l")],
-        undo: None,
+        undo: &[],
         ..PLAIN
     },
     Operation {
@@ -247,7 +248,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         name: "delete-link",
         before: &[("near/f", File(OLD, MODE)), ("near/l", Link("f"))],
         call: &["delete_file", "path=l"],
-        undo: None,
+        undo: &[],
         after: F,
         ..PLAIN
     },
@@ -257,7 +258,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         first: &[&["files_edit", "path=f", EDITS]],
         call: &["undo_edit", "path=f"],
         after: F,
-        undo: None,
+        undo: &[],
         ..PLAIN
     },
     Operation {
@@ -266,7 +267,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         first: &[&["files_edit", "path=f", EDITS]],
         call: &["undo_edit", "path=f"],
         after: &[("near/f", File(OLD, MODE)), ("near/g", File(OLD, MODE))],
-        undo: None,
+        undo: &[],
         ..PLAIN
     },
     Operation {
@@ -275,7 +276,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         first: &[&["files_write", "path=f", "content=new\n"]],
         call: &["undo_edit", "path=f"],
         after: NOTHING,
-        undo: None,
+        undo: &[],
         ..PLAIN
     },
     Operation {
@@ -283,7 +284,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         first: &[&["delete_file", "path=f"]],
         call: &["undo_edit", "path=f"],
         after: F,
-        undo: None,
+        undo: &[],
         ..PLAIN
     },
     Operation {
@@ -292,7 +293,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         call: &["undo_edit", "path=m"],
         after: F,
         order: &[("near/f", "near/m")],
-        undo: None,
+        undo: &[],
         ..PLAIN
     },
     Operation {
@@ -302,7 +303,7 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         call: &["undo_edit", "path=m"],
         after: &[("near/f", File(OLD, MODE)), ("near/m", File(OTHER, 0o600))],
         order: &[("near/f", "near/m")],
-        undo: None,
+        undo: &[],
         ..PLAIN
     },
 ];

@@ -21,6 +21,8 @@ pub(super) enum End {
 pub(super) enum Outcome {
     /// The change was made and the process says so.
     Made,
+    /// The change was made, and the fault cost the history that could undo it.
+    Unkept,
     /// The change was not made and the process says so.
     Refused,
     /// The change was made; only the answer did not get out.
@@ -50,6 +52,7 @@ impl Outcome {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Made => "made",
+            Self::Unkept => "made, not kept",
             Self::Refused => "refused",
             Self::Unanswered => "made, unanswered",
             Self::EndedBefore => "ended before",

@@ -71,7 +71,8 @@ impl Session<'_> {
             .judge()
             .and_then(|outcome| self.check_undo(&run, outcome))
         {
-            Ok(()) => Ok(calls),
+            Ok(Outcome::Made) => Ok(calls),
+            Ok(other) => bail!("{} without a fault: {}", operation.name, other.name()),
             Err(error) => bail!("{} without a fault: {error}", operation.name),
         }
     }
@@ -109,9 +110,8 @@ impl Session<'_> {
                 after: &self.world.look()?,
             };
             let outcome = run.judge().and_then(|outcome| {
-                self.check_start(&run)?;
-                self.check_undo(&run, outcome)?;
-                Ok(outcome)
+                let outcome = self.check_start(&run, outcome)?;
+                self.check_undo(&run, outcome)
             });
             let outside = self.world.outside_change()?;
             return Ok(match (outcome, outside) {
@@ -147,56 +147,58 @@ impl Session<'_> {
         self.world.look()
     }
 
-    /// After an end by a signal the next start takes away what was left, and changes nothing else; so
-    /// it does after a name that could not be taken away.
-    fn check_start(&self, run: &Run<'_>) -> Result<(), String> {
+    /// After an end by a signal the next start takes away what was left, or puts it back where it was;
+    /// after a name that could not be taken away it changes nothing else.
+    fn check_start(&self, run: &Run<'_>, outcome: Outcome) -> Result<Outcome, String> {
         if run.end != End::Signal && run.after.temps.is_empty() {
-            return Ok(());
+            return Ok(outcome);
         }
         self.must(&["files_ls", "path=."], "the next start")?;
         let now = self.world.look().map_err(|error| format!("{error:#}"))?;
         if let Some(temp) = now.temps.first() {
             return Err(format!("{temp} is there even after the next start"));
         }
-        if now.names != run.after.names {
-            return Err("the next start changed a file".to_owned());
+        if now.names == run.after.names {
+            return Ok(outcome);
         }
-        Ok(())
+        let again = Run {
+            after: &now,
+            ..*run
+        };
+        match run.end {
+            End::Signal => again.judge(),
+            _ => Err("the next start changed a file".to_owned()),
+        }
     }
 
-    /// The history reads; the change can be undone, unless the fault was about the history or the end
-    /// came before it could be written down.
-    fn check_undo(&self, run: &Run<'_>, outcome: Outcome) -> Result<(), String> {
-        let Some(path) = run.operation.undo.filter(|_| self.has("undo_edit")) else {
-            return Ok(());
-        };
-        let path = format!("path={path}");
-        if !outcome.is_made() {
-            return Ok(());
+    /// The history reads, and the change is undone as a whole or not at all: a fault may cost the
+    /// history, but neither a file nor a change that is not there.
+    fn check_undo(&self, run: &Run<'_>, outcome: Outcome) -> Result<Outcome, String> {
+        let paths = run.operation.undo;
+        if paths.is_empty() || !self.has("undo_edit") || !outcome.is_made() {
+            return Ok(outcome);
         }
-        self.must(&["edit_history", &path], "the history")?;
-        let end = self.run(&mut self.plain(&["undo_edit", &path]));
-        let end = end.map_err(|error| format!("{error:#}"))?;
-        let now = self.world.look().map_err(|error| format!("{error:#}"))?;
-        let is_back = |seen: &Seen| {
-            let names = run
-                .before
-                .names
-                .iter()
-                .map(|(name, found)| (name, &found.kind, found.mode));
-            names.eq(seen
-                .names
-                .iter()
-                .map(|(name, found)| (name, &found.kind, found.mode)))
-        };
-        let sure = run.call.on != trace::On::Store && run.end != End::Signal;
-        match end {
-            End::Success if is_back(&now) => Ok(()),
-            End::Success => Err("undo did not bring back what was there".to_owned()),
-            _ if sure => Err(format!("the change cannot be undone: {}", self.said())),
-            _ if now.names == run.after.names => Ok(()),
-            _ => Err("an undo that failed changed a file".to_owned()),
+        self.must(&["edit_history"], "the history")?;
+        let look = || self.world.look().map_err(|error| format!("{error:#}"));
+        let mut before = look()?.names;
+        for path in paths {
+            let end = self.run(&mut self.plain(&["undo_edit", &format!("path={path}")]));
+            let now = look()?;
+            if end.map_err(|error| format!("{error:#}"))? != End::Success {
+                if now.names != before {
+                    return Err("an undo that failed changed a file".to_owned());
+                }
+                return Ok(match run.end {
+                    End::Success | End::Failure => Outcome::Unkept,
+                    End::Signal => outcome,
+                });
+            }
+            before = now.names;
         }
+        if look()?.contents().eq(run.before.contents()) {
+            return Ok(outcome);
+        }
+        Err("undo did not bring back what was there".to_owned())
     }
 
     fn must(&self, words: &[&str], what: &str) -> Result<(), String> {
@@ -254,9 +256,13 @@ impl Session<'_> {
 
     /// Returns what the last run said.
     fn said(&self) -> String {
-        let read = |name| fs::read_to_string(self.file(name)).unwrap_or_default();
-        let said = read("stderr.log") + &read("stdout.log");
-        said.trim_end().to_owned()
+        let answer = fs::read_to_string(self.file("stdout.log")).unwrap_or_default();
+        (self.errors() + &answer).trim_end().to_owned()
+    }
+
+    /// Returns what the last run said on its error output.
+    fn errors(&self) -> String {
+        fs::read_to_string(self.file("stderr.log")).unwrap_or_default()
     }
 }
 

@@ -195,6 +195,14 @@ impl World {
     }
 }
 
+impl Seen {
+    /// Returns what an undo brings back: names, bytes and modes, but for backups, which stay.
+    pub(super) fn contents(&self) -> impl Iterator<Item = (&str, &Kind, u32)> {
+        let names = self.names.iter().filter(|(name, _)| !is_backup(name));
+        names.map(|(name, found)| (name.as_str(), &found.kind, found.mode))
+    }
+}
+
 impl Drop for World {
     fn drop(&mut self) {
         if self.has_far() {
@@ -216,6 +224,10 @@ fn is_temp(name: &str) -> bool {
     let last = name.rsplit('/').next().unwrap_or(name);
     let inside = last.strip_prefix(".postern-");
     inside.is_some_and(|rest| rest.strip_suffix(".tmp").is_some())
+}
+
+fn is_backup(name: &str) -> bool {
+    name.contains(".bak")
 }
 
 fn remove(folder: &Path) -> io::Result<()> {
