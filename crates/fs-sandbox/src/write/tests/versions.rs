@@ -215,7 +215,7 @@ fn what_was_served_is_overwritten_only_as_it_was() {
         assert_eq!(code(site.workspace.write("f", "x", &current)), "ok");
         site.put("f", "v2");
     }
-    let plan = |_: &Source| Ok((Patch::whole(b"x".to_vec()), ()));
+    let plan = |_: &Source<'_>| Ok((Patch::whole(b"x".to_vec()), ()));
     let updated = site.workspace.update("f", &served(b"v1"), plan);
     assert_eq!(code(updated), "conflict");
     let both = UpdateOptions {
