@@ -100,8 +100,10 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
         fallback: toolbox.settings().fallback,
     };
     let path = args.take_text("path");
-    let edited = edit(toolbox, &path, &request, &options, args)
-        .map_err(|(error, stake)| stake.explain(error).at(&path))?;
+    let edited = edit(toolbox, &path, &request, &options, args).map_err(|failed| {
+        let (error, stake) = *failed;
+        stake.explain(error).at(&path)
+    })?;
     Ok(render(&edited, count, &path, args))
 }
 
@@ -120,7 +122,7 @@ pub(crate) fn edit<'t>(
     request: &Request,
     options: &EditOptions,
     args: &Args,
-) -> Result<Edited, (Error, Stake<'t>)> {
+) -> Result<Edited, Box<(Error, Stake<'t>)>> {
     let stake = Stake::new(toolbox, path, Links::Follow, args);
     match edit_file(&toolbox.workspace_for(args), path, request, options) {
         Ok(edited) => {
@@ -129,7 +131,7 @@ pub(crate) fn edit<'t>(
             }
             Ok(edited)
         }
-        Err(error) => Err((error, stake)),
+        Err(error) => Err(Box::new((error, stake))),
     }
 }
 
