@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every test of the workspace, the real clients among them, and a round of faults.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::Instant;
 
@@ -11,6 +12,9 @@ use crate::{demo, faults, shell};
 
 /// A test that cannot run here for want of a program appends its reason to the file of this name.
 const SKIPS: &str = "POSTERN_SKIPS";
+
+/// The history of the folders that earlier runs have changed and removed.
+const STATE: &str = "state-of-tests";
 
 /// What a run of tests came to.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -35,6 +39,7 @@ pub(crate) fn run() -> Result<()> {
 
     let skips = demo::target().join("skipped-tests");
     fs::write(&skips, "")?;
+    forget(&demo::target().join("debug").join(STATE))?;
     let (good, tally) = run_tests(&skips)?;
     let skipped = fs::read_to_string(&skips)?;
     for reason in skipped.lines() {
@@ -62,6 +67,13 @@ pub(crate) fn run() -> Result<()> {
     }
     println!("all done after {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+fn forget(state: &Path) -> Result<()> {
+    match fs::remove_dir_all(state) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Runs the tests by nextest where it is installed, else by cargo alone.
