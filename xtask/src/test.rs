@@ -1,7 +1,6 @@
 //! `cargo xtask test`: every test of the workspace, the real clients among them, and a round of faults.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 use std::time::Instant;
 
@@ -39,7 +38,7 @@ pub(crate) fn run() -> Result<()> {
 
     let skips = demo::target().join("skipped-tests");
     fs::write(&skips, "")?;
-    forget(&demo::target().join("debug").join(STATE))?;
+    shell::remove_dir(&demo::target().join("debug").join(STATE))?;
     let (good, tally) = run_tests(&skips)?;
     let skipped = fs::read_to_string(&skips)?;
     for reason in skipped.lines() {
@@ -67,13 +66,6 @@ pub(crate) fn run() -> Result<()> {
     }
     println!("all done after {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
-}
-
-fn forget(state: &Path) -> Result<()> {
-    match fs::remove_dir_all(state) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
-    }
 }
 
 /// Runs the tests by nextest where it is installed, else by cargo alone.
