@@ -10,6 +10,7 @@ mod operations;
 mod oracle;
 pub(crate) mod random;
 mod report;
+mod said;
 mod session;
 mod trace;
 mod world;
@@ -52,6 +53,8 @@ pub(crate) struct Options {
     profile: demo::Profile,
     /// One fault alone, `OPERATION:CALL:NUMBER:ERROR`, or one operation.
     only: Option<String>,
+    /// How many faults that went wrong end the round.
+    enough: usize,
 }
 
 /// A fault at a call of an operation.
@@ -93,6 +96,7 @@ impl Options {
             errors: Errors::Likely,
             profile: demo::Profile::Release,
             only: None,
+            enough: ENOUGH,
         }
     }
 
@@ -116,6 +120,7 @@ impl Options {
                 "--seed" => options.seed = value()?.parse()?,
                 "--seconds" => options.limit = Some(Duration::from_secs(value()?.parse()?)),
                 "--dev" => options.profile = demo::Profile::Dev,
+                "--no-fail-fast" => options.enough = usize::MAX,
                 "--full" => options.errors = Errors::All,
                 "--only" => options.only = Some((*value()?).to_owned()),
                 other => bail!("faults has no {other}"),
@@ -284,7 +289,7 @@ fn work(
             println!("    {line}");
         }
         lock().add(point, &verdict);
-        if lock().bad() >= ENOUGH {
+        if lock().bad() >= options.enough {
             break;
         }
     }

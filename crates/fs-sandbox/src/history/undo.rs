@@ -118,7 +118,7 @@ impl Workspace {
             if let Some(warnings) = step.take_back()? {
                 undone.entries.push(id);
                 undone.warnings.extend(warnings);
-                undone.names = step.restorations()?;
+                undone.names = step.restorations();
             }
         }
         if undone.entries.is_empty() {
@@ -301,11 +301,14 @@ impl Step<'_> {
         }
     }
 
-    fn restorations(&self) -> Result<Vec<Restoration>> {
-        let names = self.entry.record.names.iter().map(|change| {
-            let path = RelPath::parse_escaped(&change.path)?;
-            let now = query::file_of(&self.state_now(&path)?);
-            Ok(Restoration { path, now })
+    /// Returns what the names have now. The step is made by then: what cannot be looked at is what the
+    /// entry says of it.
+    fn restorations(&self) -> Vec<Restoration> {
+        let names = self.entry.record.names.iter().filter_map(|change| {
+            let path = RelPath::parse_escaped(&change.path).ok()?;
+            let now = self.state_now(&path);
+            let now = query::file_of(now.as_ref().unwrap_or(&change.before));
+            Some(Restoration { path, now })
         });
         names.collect()
     }
