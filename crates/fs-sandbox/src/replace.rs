@@ -236,12 +236,17 @@ fn take_name<'a>(
     let _old = Alone::with(old.file(), options.cancel)?;
     let _new = Alone::with(file, options.cancel)?;
     old.snapshot().check_at(target)?;
+    // Whatever comes of it: a link to the file moves the time of the last change of its status.
+    let is_recorded = options.pending.records(End::Last);
     let before = keep(target, old, options)?;
     let mut expected = old.snapshot();
+    if is_recorded {
+        expected = old.unchanged_snapshot()?;
+    }
     let kept = backup::make(target, old, &mut expected, options)?;
     let after = options.pending.state_of(End::Last, file);
     let begun = options.pending.begin(vec![(before, after)]);
-    if options.pending.records(End::Last) {
+    if is_recorded {
         expected = old.unchanged_snapshot()?;
     }
     swap::swap_in(target, temp, file, old, &expected)?;

@@ -61,6 +61,7 @@ pub(crate) enum End {
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Begun<'p> {
+    pending: &'p Pending,
     entries: Vec<(&'p Store, u64, Record)>,
     staged: Vec<Staged<'p>>,
 }
@@ -103,6 +104,13 @@ impl Pending {
     pub(crate) fn take(&self, taken: &OsStr) {
         for name in &self.names {
             name.leftovers(|it| it.take(&self.token, taken));
+        }
+    }
+
+    /// Writes down that a link with this text is about to be made under a temporary name.
+    pub(crate) fn link(&self, text: &OsStr) {
+        for name in &self.names {
+            name.leftovers(|it| it.link(&self.token, text));
         }
     }
 
@@ -185,6 +193,7 @@ impl Pending {
     /// Writes the entry down: what each name was before and is to be after.
     pub(crate) fn begin<'p>(&'p self, ends: Vec<(Before<'p>, State)>) -> Begun<'p> {
         let mut begun = Begun {
+            pending: self,
             entries: Vec::new(),
             staged: Vec::new(),
         };
@@ -245,7 +254,8 @@ impl Pending {
         name.store.as_deref()
     }
 
-    fn give_up(&self, error: &fs_core::Error) {
+    /// Goes on without an entry.
+    pub(crate) fn give_up(&self, error: &fs_core::Error) {
         self.failure.get_or_init(|| error.to_string());
     }
 
@@ -321,7 +331,10 @@ impl Begun<'_> {
             if let Some(change) = record.names.last_mut() {
                 change.after = after.clone();
             }
-            drop(store.amend(*id, record));
+            if let Err(error) = store.amend(*id, record) {
+                // The entry says what the name does not have, so no undo knows it again.
+                self.pending.give_up(&error);
+            }
         }
         self.done();
     }
