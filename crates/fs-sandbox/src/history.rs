@@ -7,6 +7,7 @@
 
 mod leftovers;
 mod log;
+mod move_back;
 mod objects;
 mod pending;
 mod query;

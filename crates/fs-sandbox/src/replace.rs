@@ -20,6 +20,7 @@ mod in_place;
 mod old_file;
 pub(crate) mod pieces;
 mod restored;
+mod second;
 mod swap;
 pub(crate) mod temp;
 #[cfg(test)]
@@ -35,6 +36,7 @@ use rustix::io::Errno;
 
 pub(crate) use old_file::OldFile;
 pub(crate) use restored::Restored;
+pub(crate) use second::SecondName;
 pub(crate) use transfer::{Over, TransferHow, copy, relocate, remove, remove_link, restore_link};
 
 use crate::history::{Before, End, Pending, Share};

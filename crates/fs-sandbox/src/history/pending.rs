@@ -23,6 +23,8 @@ pub(crate) struct Pending {
     names: Vec<Name>,
     by: String,
     undoes: Option<u64>,
+    /// The file that the first of two names gets while it still has the last one.
+    second: Option<FileState>,
     temps: AtomicU32,
     kept: AtomicUsize,
     has_left: AtomicBool,
@@ -73,12 +75,20 @@ impl Pending {
             names,
             by: by.to_owned(),
             undoes,
+            second: None,
             temps: AtomicU32::new(0),
             kept: AtomicUsize::new(0),
             has_left: AtomicBool::new(false),
             failure: OnceLock::new(),
             loss: OnceLock::new(),
         })
+    }
+
+    /// Returns the change in which the first name also gets the file that has had the last one.
+    #[must_use]
+    pub(crate) fn with_second_name(mut self, file: FileState) -> Self {
+        self.second = Some(file);
+        self
     }
 
     /// Returns the token and a number for the next temporary name, which is written down first.
@@ -191,14 +201,20 @@ impl Pending {
     }
 
     /// Writes the entry down: what each name was before and is to be after.
-    pub(crate) fn begin<'p>(&'p self, ends: Vec<(Before<'p>, State)>) -> Begun<'p> {
+    pub(crate) fn begin<'p>(&'p self, mut ends: Vec<(Before<'p>, State)>) -> Begun<'p> {
+        let mut names: Vec<&Name> = self.names.iter().collect();
+        if let Some(file) = &self.second {
+            // As in a move: the name that loses its file comes before the one that gets it.
+            names.reverse();
+            ends.push((Before::nothing(), State::File(file.clone())));
+        }
         let mut begun = Begun {
             pending: self,
             entries: Vec::new(),
             staged: Vec::new(),
         };
         let mut changes: Vec<(&Store, NameChange, Option<Staged<'p>>)> = Vec::new();
-        for (name, (before, after)) in self.names.iter().zip(ends) {
+        for (name, (before, after)) in names.into_iter().zip(ends) {
             let store = name.store.as_deref().filter(|_| name.is_recorded);
             if let (Some(store), None) = (store, self.failure.get()) {
                 changes.push((store, name.change(before.state, after), before.staged));

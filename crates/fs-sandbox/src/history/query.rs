@@ -7,8 +7,8 @@ use fs_core::{ErrorKind, RelPath, Result, Version};
 
 use super::log::Entry;
 use super::record::{FileState, NameChange, State};
-use super::store::Store;
 use super::steps::undone_by;
+use super::store::Store;
 use super::{HistoryEntry, HistoryFile, HistoryName, HistoryStatus, nothing};
 use crate::replace::OldFile;
 use crate::resolve::{Follow, Missing, Root};

@@ -12,7 +12,13 @@ use super::record::State;
 pub(super) const STANDS_FOR: u32 = 16;
 
 /// Returns whether `now` is `expected`, or what an undo put in its place: a copy has another inode.
-pub(super) fn stands_for(entries: &[Entry], path: &str, now: &State, expected: &State, depth: u32) -> bool {
+pub(super) fn stands_for(
+    entries: &[Entry],
+    path: &str,
+    now: &State,
+    expected: &State,
+    depth: u32,
+) -> bool {
     if expected.is_still(now) {
         return true;
     }

@@ -15,7 +15,6 @@ use crate::remove::RemoveOptions;
 use crate::replace::{self, OldFile, Restored, Target};
 use crate::resolve::{Follow, Missing, Place, Root};
 use crate::rights::{OpenFlags, Operation, Rights, needed};
-use crate::transfer::TransferOptions;
 use crate::workspace::Workspace;
 use crate::write::{HardLinks, Held, UpdateOptions};
 
@@ -52,13 +51,13 @@ pub struct Restoration {
 }
 
 /// A step of an undo: an entry, with all that its store knows.
-struct Step<'a> {
-    workspace: &'a Workspace,
-    root: &'a Arc<Root>,
-    store: &'a Store,
-    entries: &'a [Entry],
-    entry: &'a Entry,
-    cancel: &'a Cancel,
+pub(super) struct Step<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) root: &'a Arc<Root>,
+    pub(super) store: &'a Store,
+    pub(super) entries: &'a [Entry],
+    pub(super) entry: &'a Entry,
+    pub(super) cancel: &'a Cancel,
 }
 
 impl Workspace {
@@ -209,7 +208,7 @@ impl Step<'_> {
     }
 
     /// Gives one name what it had before.
-    fn put_back(&self, change: &NameChange) -> Result<Vec<String>> {
+    pub(super) fn put_back(&self, change: &NameChange) -> Result<Vec<String>> {
         let path = RelPath::parse_escaped(&change.path)?;
         match &change.before {
             State::Absent => self.remove(&path, &change.after),
@@ -262,49 +261,14 @@ impl Step<'_> {
         };
         let held = Held::of(self.workspace, place, &options)?;
         self.check_still(held.place(), path, after)?;
-        let replaced = held.restore(&restored, self.entry.id);
+        let pending = held.pending(Some(self.entry.id))?;
+        let replaced = held.restore(&restored, &pending);
         restored.forget(replaced.as_ref().err());
         Ok(replaced.map_err(taken_is_conflict)?.warnings)
     }
 
-    /// Moves what a move has moved back, and gives its target what it had before.
-    fn move_back(&self, source: &NameChange, target: &NameChange) -> Result<Vec<String>> {
-        let (from, to) = (
-            RelPath::parse_escaped(&target.path)?,
-            RelPath::parse_escaped(&source.path)?,
-        );
-        if let State::File(replaced) = &target.before {
-            // Asked before anything moves.
-            self.kept(replaced)?;
-        }
-        let need = needed(Operation::MoveSource, OpenFlags::NONE);
-        let place = self
-            .workspace
-            .locate_below(self.root, &from, need, Missing::Refuse)?;
-        self.check_still(&place, &from, &target.after)?;
-        let need = needed(Operation::MoveTarget, OpenFlags::NONE);
-        let goal = self
-            .workspace
-            .locate_below(self.root, &to, need, Missing::MakeParents)?;
-        let options = TransferOptions {
-            cancel: self.cancel.clone(),
-            ..TransferOptions::default()
-        };
-        let undoes = Some(self.entry.id);
-        let moved = self.workspace.move_as(place, goal, &options, undoes);
-        let mut warnings = moved.map_err(taken_is_conflict)?.warnings;
-        if target.before != State::Absent {
-            let put_back = NameChange {
-                after: State::Absent,
-                ..target.clone()
-            };
-            warnings.extend(self.put_back(&put_back)?);
-        }
-        Ok(warnings)
-    }
-
     /// Returns what the history has kept of a file.
-    fn kept<'f>(&'f self, file: &'f FileState) -> Result<Restored<'f>> {
+    pub(super) fn kept<'f>(&'f self, file: &'f FileState) -> Result<Restored<'f>> {
         let object = file.object.as_ref();
         let object = object.ok_or_else(|| nothing("the bytes were not kept"))?;
         let gone = |error: Error| match error.kind() {
@@ -331,13 +295,18 @@ impl Step<'_> {
     }
 
     /// Returns the place of a name that gets something back, in directories that may be gone.
-    fn place_to_fill(&self, path: &RelPath) -> Result<Place> {
+    pub(super) fn place_to_fill(&self, path: &RelPath) -> Result<Place> {
         let need = needed(Operation::Update, OpenFlags::NONE);
         self.workspace
             .locate_below(self.root, path, need, Missing::MakeParents)
     }
 
-    fn check_still(&self, place: &Place, path: &RelPath, expected: &State) -> Result<()> {
+    pub(super) fn check_still(
+        &self,
+        place: &Place,
+        path: &RelPath,
+        expected: &State,
+    ) -> Result<()> {
         if self.is_still(&state_at(place)?, path, expected) {
             return Ok(());
         }
@@ -369,7 +338,7 @@ fn hard_links(before: &FileState, after: &State) -> Option<HardLinks> {
     in_place.then_some(HardLinks::InPlace)
 }
 
-fn state_at(place: &Place) -> Result<State> {
+pub(super) fn state_at(place: &Place) -> Result<State> {
     let seen = State::seen_at(&place.dir, &place.name)?;
     if !matches!(seen, State::File(_)) {
         return Ok(seen);
@@ -384,7 +353,7 @@ fn state_at(place: &Place) -> Result<State> {
 }
 
 /// What came to have the name meanwhile is somebody's.
-fn taken_is_conflict(error: fs_core::Error) -> fs_core::Error {
+pub(super) fn taken_is_conflict(error: fs_core::Error) -> fs_core::Error {
     match error.kind() {
         ErrorKind::AlreadyExists => Problem::Conflict.into(),
         _ => error,
