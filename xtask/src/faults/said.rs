@@ -13,6 +13,9 @@ const CODES: [&str; 4] = [
     "not_replaceable",
 ];
 
+/// What a server says at its start that cannot keep a history.
+const NO_HISTORY: &str = "no history, so no undo";
+
 /// What a run said.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Said {
@@ -43,7 +46,7 @@ impl Said {
 
     /// Returns whether it said that the change cannot be undone.
     pub(super) fn gives_up_history(&self) -> bool {
-        let says = |text: &str| text.contains("cannot be undone") || text.contains("no history");
+        let says = |text: &str| text.contains("cannot be undone") || text.contains(NO_HISTORY);
         says(&self.output) || says(&self.errors)
     }
 
@@ -55,6 +58,8 @@ impl Said {
         let code = answer.pointer("/error/code").and_then(Value::as_str);
         match code {
             Some(code) if CODES.contains(&code) => Ok(()),
+            // A server that said at its start that it has no history has nothing to undo either.
+            Some("not_found") if self.errors.contains(NO_HISTORY) => Ok(()),
             _ => Err(format!("a failure of the system is no {code:?}: {self}")),
         }
     }

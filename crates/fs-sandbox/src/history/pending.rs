@@ -319,6 +319,14 @@ impl<'p> Before<'p> {
         Self { state, staged }
     }
 
+    /// Returns what the name has while its file is rewritten.
+    pub(crate) fn being_rewritten(&self) -> State {
+        match &self.state {
+            State::File(file) => State::File(file.being_rewritten()),
+            State::Absent | State::Link(_) => State::Absent,
+        }
+    }
+
     /// As what it was before, where a copy of it was kept.
     pub(crate) fn known_as(mut self, old: &OldFile) -> Result<Self> {
         if let State::File(kept) = &mut self.state {

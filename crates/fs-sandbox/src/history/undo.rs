@@ -184,7 +184,9 @@ impl Workspace {
         };
         state.is_ok_and(|state| {
             let is = |wanted| stands_for(entries, &change.path, &state, wanted, STANDS_FOR);
-            is(&change.before) && !is(&change.after)
+            let after = change.after.file();
+            let is_open = after.is_some_and(FileState::is_being_rewritten);
+            is(&change.before) && (is_open || !is(&change.after))
         })
     }
 
