@@ -7,8 +7,8 @@ use fs_core::{ErrorKind, RelPath, Result, Version};
 
 use super::log::Entry;
 use super::record::{FileState, NameChange, State};
+use super::steps::undone_by;
 use super::store::Store;
-use super::undo::undone_by;
 use super::{HistoryEntry, HistoryFile, HistoryName, HistoryStatus, nothing};
 use crate::replace::OldFile;
 use crate::resolve::{Follow, Missing, Root};
@@ -41,7 +41,7 @@ impl Workspace {
         let found = self.subjects(path, need).and_then(|subjects| {
             let mut all = Vec::new();
             for subject in subjects {
-                let entries = subject.store.entries()?;
+                let entries = self.made_changes(&subject.root, &subject.store)?;
                 let of_file = |entry: &Entry| entry.record.concerns(&subject.path);
                 all.extend(told(&entries, &subject.root, limit, of_file));
             }
@@ -66,7 +66,7 @@ impl Workspace {
             .all()
             .filter(|root| root.rights.contains(Rights::READ))
         {
-            let Some(store) = shared.history.existing(root) else {
+            let Some(store) = shared.history.existing(root)? else {
                 continue;
             };
             let is_seen = |path: &str| {
@@ -74,7 +74,7 @@ impl Workspace {
                 path.is_ok_and(|path| !shared.policy.forbids(Rights::READ, &path))
             };
             let names = |entry: &Entry| entry.record.names.iter().all(|name| is_seen(&name.path));
-            all.extend(told(&store.entries()?, root, limit, names));
+            all.extend(told(&self.made_changes(root, &store)?, root, limit, names));
         }
         Ok(newest(all, limit))
     }
@@ -170,7 +170,7 @@ impl Workspace {
     }
 
     fn subject_at(&self, (root, path): (Arc<Root>, RelPath)) -> Result<Subject> {
-        let store = self.shared().history.existing(&root);
+        let store = self.shared().history.existing(&root)?;
         let reason = match self.history_status() {
             HistoryStatus::Off(_) => "no history is kept here",
             HistoryStatus::On { .. } => "the history has no change of this file",
