@@ -1,6 +1,7 @@
 //! What can go wrong, as data: codes, fields and the next step.
 
 mod system;
+mod words;
 
 use std::io;
 
@@ -8,6 +9,7 @@ use crate::encoding::Encoding;
 use crate::error::Field;
 
 use system::{describe, is_full};
+use words::{guessed, places};
 
 /// What went wrong, with the numbers and texts that a caller can act on.
 #[derive(Debug, thiserror::Error)]
@@ -133,6 +135,9 @@ pub enum Problem {
     /// The file is not, or no longer, the one that was read.
     #[error("the file has changed since it was read")]
     Conflict,
+    /// The file is not as the change left it that is to be undone.
+    #[error("somebody has written to the file since that change")]
+    ChangedSince,
     /// The file or the answer is over a limit.
     #[error("too large: {size} bytes, the limit is {limit}")]
     TooLarge {
@@ -305,7 +310,7 @@ impl Problem {
             Self::OverlappingMatches { .. } => ErrorKind::OverlappingMatches,
             Self::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
             Self::NoOp => ErrorKind::NoOp,
-            Self::Conflict => ErrorKind::Conflict,
+            Self::Conflict | Self::ChangedSince => ErrorKind::Conflict,
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::NotText { .. } => ErrorKind::NotText,
             Self::BinaryFile { .. } => ErrorKind::BinaryFile,
@@ -362,6 +367,9 @@ impl Problem {
                 "make `old` longer, or set `expected_count` to -1 to replace from left to right"
             }
             Self::OverlappingEdits { .. } => "join the two edits into one",
+            Self::ChangedSince => {
+                "nothing is put over what others wrote: read the file and write what it should hold"
+            }
             Self::Conflict => "read the file again and repeat the change on what it holds now",
             Self::IsADirectory => "list the directory, or name a file in it",
             Self::AlreadyExists => "choose another name, or overwrite the file on purpose",
@@ -483,21 +491,5 @@ impl Problem {
             Self::Io { retry, .. } => vec![("retry", Flag(*retry))],
             _ => Vec::new(),
         }
-    }
-}
-
-fn guessed(guess: Option<&str>) -> String {
-    guess.map_or_else(String::new, |guess| format!(": it looks like {guess}"))
-}
-
-/// Returns where matches stand, in words: the lines that are known, and how many more there are.
-fn places(found: u64, lines: &[u64]) -> Option<String> {
-    let more = found.saturating_sub(lines.len() as u64);
-    let known: Vec<_> = lines.iter().map(u64::to_string).collect();
-    let known = known.join(", ");
-    match (lines.is_empty(), more) {
-        (true, _) => None,
-        (false, 0) => Some(format!("at lines {known}")),
-        (false, more) => Some(format!("at lines {known} and {more} more")),
     }
 }

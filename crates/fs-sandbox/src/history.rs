@@ -17,6 +17,7 @@ mod store;
 mod undo;
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -225,9 +226,20 @@ impl History {
         }
     }
 
+    /// Returns whether a file usually holds a secret, or is named as a copy of one that does.
+    fn is_secret(&self, path: &RelPath) -> bool {
+        let mut original = Some(path.clone());
+        std::iter::from_fn(|| {
+            let path = original.take()?;
+            original = without_copy_mark(&path);
+            Some(path)
+        })
+        .any(|path| self.secrets.forbids(Rights::READ, &path))
+    }
+
     /// Returns a name that is about to change, and why it has no history where it should have one.
     fn name(&self, place: &Place) -> (Name, Option<Error>) {
-        let is_secret = self.secrets.forbids(Rights::READ, &place.rel);
+        let is_secret = self.is_secret(&place.rel);
         let (store, failure) = match self.store(&place.root) {
             Ok(store) => (store, None),
             Err(error) => (None, Some(error).filter(|_| !is_secret)),
@@ -288,6 +300,21 @@ impl Workspace {
         }
         Ok(pending)
     }
+}
+
+/// Returns the path of what a path that ends like a backup is a copy of.
+fn without_copy_mark(path: &RelPath) -> Option<RelPath> {
+    let name = path.file_name()?.to_str()?;
+    let is_mark = |end: &str| {
+        ["bak", "backup", "old", "orig", "save", "copy"].contains(&end)
+            || !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let original = match name.rsplit_once('.') {
+        Some((original, end)) if is_mark(&end.to_lowercase()) => original,
+        _ => name.strip_suffix('~')?,
+    };
+    let parent = path.parent().unwrap_or_default();
+    parent.join(OsStr::new(original)).ok()
 }
 
 /// Returns a glob that matches this path and nothing else.

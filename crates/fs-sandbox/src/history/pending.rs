@@ -155,6 +155,7 @@ impl Pending {
         cancel: &Cancel,
     ) -> Result<Before<'_>> {
         let Some(store) = self.store(end) else {
+            self.lose_secrets();
             return Ok(Before::nothing());
         };
         let kept = FileState::of(old.file()).and_then(|state| {
@@ -213,6 +214,10 @@ impl Pending {
             entries: Vec::new(),
             staged: Vec::new(),
         };
+        if ends.len() > 1 && self.lose_secrets() {
+            // Half of a move is not to be undone.
+            return begun;
+        }
         let mut changes: Vec<(&Store, NameChange, Option<Staged<'p>>)> = Vec::new();
         for (name, (before, after)) in names.into_iter().zip(ends) {
             let store = name.store.as_deref().filter(|_| name.is_recorded);
@@ -273,6 +278,16 @@ impl Pending {
     /// Goes on without an entry.
     pub(crate) fn give_up(&self, error: &fs_core::Error) {
         self.failure.get_or_init(|| error.to_string());
+    }
+
+    /// Returns whether one of the names usually holds a secret; then there is no way back.
+    fn lose_secrets(&self) -> bool {
+        let is_secret = |name: &Name| !name.is_recorded && name.store.is_some();
+        let holds = self.names.iter().any(is_secret);
+        if holds {
+            self.lose("what usually holds secrets is not kept");
+        }
+        holds
     }
 
     /// Says that the change becomes an entry without the bytes that were there before, and why.

@@ -42,7 +42,8 @@ impl Workspace {
             let mut all = Vec::new();
             for subject in subjects {
                 let entries = self.made_changes(&subject.root, &subject.store)?;
-                let of_file = |entry: &Entry| entry.record.concerns(&subject.path);
+                let of_file =
+                    |entry: &Entry| entry.record.concerns(&subject.path) && self.may_tell(entry);
                 all.extend(told(&entries, &subject.root, limit, of_file));
             }
             Ok(newest(all, limit))
@@ -69,14 +70,20 @@ impl Workspace {
             let Some(store) = shared.history.existing(root)? else {
                 continue;
             };
-            let is_seen = |path: &str| {
-                let path = RelPath::parse_escaped(path);
-                path.is_ok_and(|path| !shared.policy.forbids(Rights::READ, &path))
-            };
-            let names = |entry: &Entry| entry.record.names.iter().all(|name| is_seen(&name.path));
-            all.extend(told(&self.made_changes(root, &store)?, root, limit, names));
+            let entries = self.made_changes(root, &store)?;
+            all.extend(told(&entries, root, limit, |entry| self.may_tell(entry)));
         }
         Ok(newest(all, limit))
+    }
+
+    /// Returns whether no name of a change is denied by now.
+    fn may_tell(&self, entry: &Entry) -> bool {
+        let policy = &self.shared().policy;
+        let is_seen = |change: &NameChange| {
+            let path = RelPath::parse_escaped(&change.path);
+            path.is_ok_and(|path| !policy.forbids(Rights::READ, &path))
+        };
+        entry.record.names.iter().all(is_seen)
     }
 
     /// Opens what a name had before or after an entry of its history; `None` for nothing, and for a

@@ -6,39 +6,36 @@ use fs_core::{Problem, RelPath, Result};
 
 use super::log::Entry;
 use super::nothing;
-use super::record::State;
+use super::record::{NameChange, State};
 
-/// How many undos one after the other are followed to know a file again.
-pub(super) const STANDS_FOR: u32 = 16;
-
-/// Returns whether `now` is `expected`, or what an undo put in its place: a copy has another inode.
-pub(super) fn stands_for(
-    entries: &[Entry],
-    path: &str,
-    now: &State,
-    expected: &State,
-    depth: u32,
-) -> bool {
+/// Returns whether `now` is `expected`, or what undos put in its place: a copy has another inode.
+pub(super) fn stands_for(entries: &[Entry], path: &str, now: &State, expected: &State) -> bool {
     if expected.is_still(now) {
         return true;
     }
-    let changes = |entry: &Entry| {
-        let mut names = entry.record.names.clone().into_iter();
-        names.find(|change| change.path == path)
-    };
-    let mut undos = entries
+    let changes = entries
         .iter()
-        .rev()
-        .filter(|entry| entry.record.undoes.is_some());
-    depth > 0
-        && undos.any(|undo| {
-            let put = changes(undo).is_some_and(|change| change.after.is_still(now));
-            let undone = entries
-                .iter()
-                .find(|entry| Some(entry.id) == undo.record.undoes);
-            let meant = undone.filter(|_| put).and_then(changes);
-            meant.is_some_and(|meant| stands_for(entries, path, &meant.before, expected, depth - 1))
-        })
+        .filter_map(|it| Some((it, it.change_of(path)?)));
+    let changes: HashMap<u64, (Option<u64>, &NameChange)> = changes
+        .map(|(entry, change)| (entry.id, (entry.record.undoes, change)))
+        .collect();
+    // What an undo put there, and what that was once: each is looked at once.
+    let mut puts: Vec<(&State, &State)> = changes
+        .values()
+        .filter_map(|(undoes, put)| Some((&put.after, &changes.get(&(*undoes)?)?.1.before)))
+        .collect();
+    let mut states = vec![now];
+    while let Some(state) = states.pop() {
+        if expected.is_still(state) {
+            return true;
+        }
+        puts.retain(|(put, once)| {
+            let is_put = put.is_still(state);
+            states.extend(is_put.then_some(*once));
+            !is_put
+        });
+    }
+    false
 }
 
 /// Returns which entries are to be taken back, newest first.
@@ -56,7 +53,8 @@ pub(super) fn steps(entries: &[Entry], path: &RelPath, to: Option<u64>) -> Resul
     let Some(to) = to else {
         let open = |entry: &&Entry| !is_undo(entries, entry) && !undone.contains_key(&entry.id);
         let newest = of_file().find(open).map(|entry| vec![entry.id]);
-        return newest.ok_or_else(|| nothing("all changes of this file are undone"));
+        return newest
+            .ok_or_else(|| nothing("all changes of this file that are still kept are undone"));
     };
     if !of_file().any(|entry| entry.id == to) {
         return Err(nothing("the history has no such change of this file"));
@@ -102,9 +100,9 @@ pub(super) fn check_chain(entries: &[Entry], ids: &[u64]) -> Result<()> {
         .filter_map(|id| entries.iter().find(|entry| entry.id == *id));
     for change in steps.flat_map(|entry| entry.record.names.iter().rev()) {
         if let Some(state) = states.insert(&change.path, &change.before)
-            && !stands_for(entries, &change.path, state, &change.after, STANDS_FOR)
+            && !stands_for(entries, &change.path, state, &change.after)
         {
-            return Err(Problem::Conflict.into());
+            return Err(Problem::ChangedSince.into());
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use super::log::Entry;
 use super::nothing;
 use super::query::{self, Subject};
 use super::record::{FileState, NameChange, State};
-use super::steps::{STANDS_FOR, check_chain, stands_for, steps};
+use super::steps::{check_chain, stands_for, steps};
 use super::store::Store;
 use crate::remove::RemoveOptions;
 use crate::replace::{self, OldFile, Restored, Target};
@@ -183,7 +183,7 @@ impl Workspace {
             (None, Err(error)) => Err(error),
         };
         state.is_ok_and(|state| {
-            let is = |wanted| stands_for(entries, &change.path, &state, wanted, STANDS_FOR);
+            let is = |wanted| stands_for(entries, &change.path, &state, wanted);
             let after = change.after.file();
             let is_open = after.is_some_and(FileState::is_being_rewritten);
             is(&change.before) && (is_open || !is(&change.after))
@@ -254,7 +254,7 @@ impl Step<'_> {
     }
 
     fn restore(&self, path: &RelPath, file: &FileState, after: &State) -> Result<Vec<String>> {
-        let restored = self.kept(file)?;
+        let mut restored = self.kept(file)?;
         let place = self.place_to_fill(path)?;
         let options = UpdateOptions {
             hard_links: hard_links(file, after),
@@ -263,10 +263,13 @@ impl Step<'_> {
         };
         let held = Held::of(self.workspace, place, &options)?;
         self.check_still(held.place(), path, after)?;
+        let narrowed = restored.narrow(narrowed_since(&state_at(held.place())?, after));
         let pending = held.pending(Some(self.entry.id))?;
         let replaced = held.restore(&restored, &pending);
         restored.forget(replaced.as_ref().err());
-        Ok(replaced.map_err(taken_is_conflict)?.warnings)
+        let mut warnings = replaced.map_err(taken_is_conflict)?.warnings;
+        warnings.extend(narrowed);
+        Ok(warnings)
     }
 
     /// Returns what the history has kept of a file.
@@ -312,12 +315,12 @@ impl Step<'_> {
         if self.is_still(&state_at(place)?, path, expected) {
             return Ok(());
         }
-        Err(Problem::Conflict.into())
+        Err(Problem::ChangedSince.into())
     }
 
     /// Returns whether a name has what is expected, or what an undo gave it in place of that.
     fn is_still(&self, now: &State, path: &RelPath, expected: &State) -> bool {
-        stands_for(self.entries, &path.to_string(), now, expected, STANDS_FOR)
+        stands_for(self.entries, &path.to_string(), now, expected)
     }
 
     /// Returns what the names have now. The step is made by then: what cannot be looked at is what the
@@ -340,6 +343,12 @@ fn hard_links(before: &FileState, after: &State) -> Option<HardLinks> {
     in_place.then_some(HardLinks::InPlace)
 }
 
+/// Returns the permission bits that somebody has given the file since the change, if any.
+fn narrowed_since(now: &State, after: &State) -> Option<Mode> {
+    let (now, after) = (now.file()?, after.file()?);
+    (now.mode != after.mode).then(|| Mode::from_raw_mode(now.mode))
+}
+
 pub(super) fn state_at(place: &Place) -> Result<State> {
     let seen = State::seen_at(&place.dir, &place.name)?;
     if !matches!(seen, State::File(_)) {
@@ -357,7 +366,7 @@ pub(super) fn state_at(place: &Place) -> Result<State> {
 /// What came to have the name meanwhile is somebody's.
 pub(super) fn taken_is_conflict(error: fs_core::Error) -> fs_core::Error {
     match error.kind() {
-        ErrorKind::AlreadyExists => Problem::Conflict.into(),
+        ErrorKind::AlreadyExists => Problem::ChangedSince.into(),
         _ => error,
     }
 }
