@@ -34,7 +34,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROTOCOL = "2025-06-18"
-CORPUS_VERSION = 5
+CORPUS_VERSION = 6
 WINDOW = 100            # lines asked for in the three windowed reads
 IN_FLIGHT = 16
 PAGE = 500              # entries asked for in a page of the huge folder
@@ -49,10 +49,18 @@ TICKS = os.sysconf("SC_CLK_TCK")
 # The full corpus; a smaller one for servers that cannot walk the full tree (some
 # keep a descriptor open per entry); a small one to try a profile quickly.
 SCALES = {
-    "full": dict(files=20000, needles=200, log_mib=256, edit_mib=10, entries=5000, write_mib=1, huge=1000000),
-    "medium": dict(files=10000, needles=100, log_mib=64, edit_mib=10, entries=5000, write_mib=1, huge=100000),
-    "quick": dict(files=2000, needles=20, log_mib=16, edit_mib=1, entries=500, write_mib=1, huge=20000),
+    "full": dict(files=20000, needles=200, log_mib=256, edit_mib=10, giant_mib=1024, entries=5000, write_mib=1, huge=1000000),
+    "medium": dict(files=10000, needles=100, log_mib=64, edit_mib=10, giant_mib=256, entries=5000, write_mib=1, huge=100000),
+    "quick": dict(files=2000, needles=20, log_mib=16, edit_mib=1, giant_mib=32, entries=500, write_mib=1, huge=20000),
 }
+
+
+def sha256_of(path):
+    found = hashlib.sha256()
+    with open(path, "rb") as f:
+        while block := f.read(1 << 20):
+            found.update(block)
+    return found.hexdigest()
 
 
 # --------------------------------------------------------------------------
@@ -76,6 +84,7 @@ class Corpus:
         self.small = os.path.join(root, "small.txt")
         self.edit_master = os.path.join(root, "edit", "master.txt")
         self.edit_file = os.path.join(root, "edit", "work.txt")
+        self.giant = os.path.join(root, "giant", "giant.log")
         self.out = os.path.join(root, "out")
         self.old = "the quick marker 7f3a91 sits on exactly one line"
         self.new = "the quick marker 0b77e2 was put there by an edit"
@@ -99,6 +108,7 @@ class Corpus:
         self._tree(rnd)
         self._log(rnd)
         self._edit(rnd)
+        self._giant()
         self._many()
         self._huge()
         with open(self.small, "wb") as f:
@@ -109,7 +119,7 @@ class Corpus:
 
     def _remove(self, stamp):
         """Takes away a corpus of another version, which its stamp proves to be one; nothing else in the folder."""
-        for folder in (self.tree, self.log, self.edit_master):
+        for folder in (self.tree, self.log, self.edit_master, self.giant):
             top = os.path.relpath(folder, self.root).split(os.sep)[0]
             shutil.rmtree(os.path.join(self.root, top), ignore_errors=True)
         for folder in (self.many, self.huge, self.out):
@@ -191,6 +201,33 @@ class Corpus:
             f.write(data)
         self.facts["edit_sha"] = hashlib.sha256(data.replace(self.old.encode(), self.new.encode())).hexdigest()
         self.facts["edit_bytes"] = len(data)
+
+    def remake_giant(self):
+        """Makes the huge file anew, which an interrupted run has left in the other state."""
+        shutil.rmtree(os.path.dirname(self.giant))
+        self._giant()
+
+    def _giant(self):
+        """The log again and again, with the line that is edited in the middle."""
+        os.makedirs(os.path.dirname(self.giant))
+        half = (self.p["giant_mib"] << 20) // 2
+        sums, size = [hashlib.sha256(), hashlib.sha256()], 0
+        with open(self.giant, "wb") as f:
+            def put(block, other):
+                f.write(block)
+                sums[0].update(block)
+                sums[1].update(other)
+                return len(block)
+            for until in (half, 2 * half):
+                while size < until:
+                    with open(self.log, "rb") as log:
+                        while size < until and (block := log.read(1 << 20)):
+                            size += put(block, block)
+                if until == half:
+                    line = "\n%s\n"
+                    size += put((line % self.old).encode(), (line % self.new).encode())
+        self.facts["giant_shas"] = [s.hexdigest() for s in sums]
+        self.facts["giant_bytes"] = size
 
     def _many(self):
         os.makedirs(self.many)
@@ -677,6 +714,7 @@ class Bench:
         self.repeat(row, "log_mid", self.values(), check_window(c.mid(), c.mid() + WINDOW - 1))
         self.repeat(row, "log_tail", self.values(), check_window(n - WINDOW + 1, n))
         self.edit(row)
+        self.edit_giant(row)
         self.write(row)
         self.repeat(row, "list_dir", self.values(), check_count(rb"entry_\d{5}", c.p["entries"], "entries"))
         self.repeat(row, "list_sizes", self.values(), check_sizes(c.p["entries"]))
@@ -798,6 +836,30 @@ class Bench:
                      bytes=size, peak=s.peak_mib(), runs=len(times), warn=notes[0] if notes else "")
         self.guarded("edit", row, go)
 
+    def edit_giant(self, row):
+        """Edits the huge file there and back, so that nobody has to copy it between two edits."""
+        def go(s, label):
+            times, cpu, note, size = [], [], "", 0
+            texts, shas = (self.c.old, self.c.new), self.c.facts["giant_shas"]
+            for k in range(self.a.runs + 1):
+                at = k % 2
+                c0 = s.cpu_s()
+                values = self.values(giant=self.c.giant, old=texts[at], new=texts[1 - at])
+                t, lines = run_op(s, self.op(row, "edit_giant"), values)
+                if sha256_of(self.c.giant) != shas[1 - at]:
+                    raise Failed("the file is not the expected one afterwards")
+                size = sum(map(len, lines))
+                if k:
+                    times.append(t * 1000)
+                    cpu.append((s.cpu_s() - c0) * 1000)
+            self.put("edit_giant", label, value=statistics.median(times), p99=max(times), cpu=statistics.median(cpu),
+                     bytes=size, peak=s.peak_mib(), runs=len(times), warn=note)
+        if self.op(row, "edit_giant") is None:       # the peers hold the file in memory, several times over
+            return
+        if self.wanted("edit_giant") and sha256_of(self.c.giant) != self.c.facts["giant_shas"][0]:
+            self.c.remake_giant()
+        self.guarded("edit_giant", row, go)
+
     def write(self, row):
         def go(s, label):
             content = ("0123456789abcdef" * 4)[:63] + "\n"
@@ -897,6 +959,9 @@ class Bench:
         """What the disk alone costs: a copy of the edit file, and a new file of 1 MiB, each made safe by fsync."""
         def copy(target):
             shutil.copyfile(self.c.edit_master, target)
+
+        def copy_giant(target):
+            shutil.copyfile(self.c.giant, target)
         content = (b"0123456789abcdef" * 4)[:63] + b"\n"
         content *= (self.c.p["write_mib"] << 20) // len(content)
 
@@ -904,11 +969,13 @@ class Bench:
             with open(target, "wb") as f:
                 f.write(content)
         for op, name, make, size in [("edit", "floor: copy + fsync", copy, self.c.facts["edit_bytes"]),
+                                     ("edit_giant", "floor: copy + fsync", copy_giant, self.c.facts["giant_bytes"]),
                                      ("write", "floor: write + fsync", write, len(content))]:
             if not self.wanted(op):
                 continue
             times, note, target = [], "", os.path.join(self.c.out, "plain.txt")
-            for k in range(self.a.runs * 3 + 1):
+            runs = self.a.runs * (1 if op == "edit_giant" else 3)
+            for k in range(runs + 1):
                 t = time.perf_counter()
                 make(target)
                 fd = os.open(target, os.O_RDONLY)
@@ -1018,6 +1085,7 @@ TITLES = [
     ("log_mid", "%d lines in the middle of the log, again" % WINDOW, "ms"),
     ("log_tail", "Last %d lines of the log" % WINDOW, "ms"),
     ("edit", "One exact edit in the edit file", "ms"),
+    ("edit_giant", "One exact edit in the huge file", "ms"),
     ("write", "Write a new file of 1 MiB", "ms"),
     ("list_dir", "List one large folder", "ms"),
     ("list_sizes", "List one large folder with sizes", "ms"),
@@ -1046,9 +1114,10 @@ def report(b, args, env):
     w("")
     w("- %s; %s; %d cores; Python %s; load before %.2f, after %.2f" % (
         env["date"], env["kernel"], env["cores"], platform.python_version(), env["load0"], os.getloadavg()[0]))
-    w("- corpus %s: %s files in the tree (%d .toml, %d needles), log of %s bytes in %s lines, edit file of %s bytes, folders of %s and %s entries" % (
+    w("- corpus %s: %s files in the tree (%d .toml, %d needles), log of %s bytes in %s lines, edit files of %s and %s bytes, folders of %s and %s entries" % (
         args.scale, format(c.facts["files"], ","), c.facts["toml"], c.p["needles"], format(c.facts["log_bytes"], ","),
-        format(c.facts["log_lines"], ","), format(c.facts["edit_bytes"], ","), format(c.p["entries"], ","),
+        format(c.facts["log_lines"], ","), format(c.facts["edit_bytes"], ","), format(c.facts["giant_bytes"], ","),
+        format(c.p["entries"], ","),
         format(c.p["huge"], ",")))
     programs = [] if args.no_cli else [b.version(name) for name in ("rg", "fd") if b.program(name)]
     if programs:

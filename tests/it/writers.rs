@@ -102,7 +102,7 @@ fn land_once(world: &World, count: usize) {
         let names: Vec<String> = (0..IN_FLIGHT * count)
             .map(|k| format!("{round}-{k}"))
             .collect();
-        let tokens: String = names.iter().map(|name| format!("<{name}>\n")).collect();
+        let tokens: String = names.iter().flat_map(|name| ["<", name, ">\n"]).collect();
         fs::write(world.path("root/f"), tokens).unwrap();
         let mut sent = Vec::new();
         for (k, name) in names.iter().enumerate() {
@@ -112,8 +112,10 @@ fn land_once(world: &World, count: usize) {
         }
         conflicts += check_landed(world, &sent, names.len());
     }
-    println!("{count} servers: {conflicts} conflicts");
     assert_eq!(world.tree().0.len(), 3, "no temporary file is left");
+    // Writers of one server wait for each other; those of two may miss the file that they looked at.
+    let most = if count == 1 { 0 } else { ROUNDS * IN_FLIGHT };
+    assert!(conflicts <= most, "{conflicts} conflicts");
 }
 
 /// Checks that the file holds what the answers say, and returns how many were `conflict`.
@@ -290,7 +292,6 @@ fn strangers_replace(world: &World) {
         let found = Content::of(&fs::read_to_string(&path).unwrap());
         assert_eq!(found.number, content.number, "{found:?} came back");
     }
-    println!("{} turns, {made} made, {refused} refused", content.number);
     assert!(reader.stop() > 0);
     assert_eq!(*torn.lock().unwrap(), Vec::<String>::new());
     assert!(made > 0 && refused > 0, "{made} made, {refused} refused");
@@ -298,7 +299,7 @@ fn strangers_replace(world: &World) {
 
 /// Sends, every third time, an overwrite that replaces what it has read and says so.
 fn knowing(server: &Mcp, turn: usize) -> Option<(&Mcp, Pending)> {
-    if turn % 3 != 0 {
+    if !turn.is_multiple_of(3) {
         return None;
     }
     let read = server.tool(
@@ -362,7 +363,6 @@ fn stranger_appends(world: &World) {
     let lines: Vec<&str> = text.lines().collect();
     let missing = sure.iter().find(|line| !lines.contains(&line.as_str()));
     assert_eq!(missing, None);
-    println!("{turn} turns, {marks} made, {} lines", sure.len());
     assert!(
         marks > 0 && sure.len() > turn / 2,
         "{marks}, {}",

@@ -1,6 +1,7 @@
 //! Programs that are run, and where the project lies.
 
-use std::io::{BufRead, BufReader};
+use std::fs;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -141,4 +142,14 @@ fn name_of(command: &Command) -> String {
             .map(|argument| argument.to_string_lossy().into_owned()),
     );
     words.join(" ")
+}
+/// Removes a directory, if it is there.
+///
+/// # Errors
+/// Fails when it stays.
+pub(crate) fn remove_dir(path: &Path) -> Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
 }

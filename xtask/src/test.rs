@@ -12,6 +12,9 @@ use crate::{demo, faults, shell};
 /// A test that cannot run here for want of a program appends its reason to the file of this name.
 const SKIPS: &str = "POSTERN_SKIPS";
 
+/// The history of the folders that earlier runs have changed and removed.
+const STATE: &str = "state-of-tests";
+
 /// What a run of tests came to.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
@@ -35,6 +38,7 @@ pub(crate) fn run() -> Result<()> {
 
     let skips = demo::target().join("skipped-tests");
     fs::write(&skips, "")?;
+    shell::remove_dir(&demo::target().join("debug").join(STATE))?;
     let (good, tally) = run_tests(&skips)?;
     let skipped = fs::read_to_string(&skips)?;
     for reason in skipped.lines() {

@@ -4,6 +4,7 @@ mod system;
 
 use std::io;
 
+use crate::encoding::Encoding;
 use crate::error::Field;
 
 use system::{describe, is_full};
@@ -162,9 +163,12 @@ pub enum Problem {
         /// The offset of the first byte that does not fit, counted from 0.
         offset: u64,
     },
-    /// The file's encoding is not certain enough to write this text.
-    #[error("the file's encoding is not certain")]
-    EncodingUnknown,
+    /// The file's encoding is not certain enough to find or write this text.
+    #[error("the file's encoding is not certain{}", guessed(.guess.as_deref()))]
+    EncodingUnknown {
+        /// The encoding that it looks like; `None` where it looks like none.
+        guess: Option<String>,
+    },
     /// A character has no form in the file's encoding.
     #[error("{character} at line {line}, column {column} cannot be written in {encoding}")]
     Unencodable {
@@ -306,7 +310,7 @@ impl Problem {
             Self::NotText { .. } => ErrorKind::NotText,
             Self::BinaryFile { .. } => ErrorKind::BinaryFile,
             Self::EncodingMismatch { .. } => ErrorKind::EncodingMismatch,
-            Self::EncodingUnknown => ErrorKind::EncodingUnknown,
+            Self::EncodingUnknown { .. } => ErrorKind::EncodingUnknown,
             Self::Unencodable { .. } => ErrorKind::Unencodable,
             Self::Cancelled => ErrorKind::Cancelled,
             Self::BackupFailed(_) => ErrorKind::BackupFailed,
@@ -321,6 +325,13 @@ impl Problem {
             lines: Vec::new(),
             probe: None,
             exact: None,
+        }
+    }
+
+    /// Returns an `encoding_unknown` with the encoding that the bytes look like.
+    pub fn encoding_unknown(guess: Option<Encoding>) -> Self {
+        Self::EncodingUnknown {
+            guess: guess.map(|guess| guess.name().to_owned()),
         }
     }
 
@@ -357,8 +368,11 @@ impl Problem {
             Self::HardLink { .. } => {
                 "break the link or write in place, by `on_hard_link`, or use another name"
             }
-            Self::NotText { .. } | Self::EncodingUnknown => {
+            Self::NotText { .. } | Self::EncodingUnknown { guess: None } => {
                 "name the file's encoding by `encoding`"
+            }
+            Self::EncodingUnknown { .. } => {
+                "name the file's encoding by `encoding`, the one that it looks like or another one"
             }
             Self::EncodingMismatch { .. } => "leave `encoding` out, or name the right one",
             Self::Unencodable { encoding, .. } if encoding == "gbk" => {
@@ -465,10 +479,15 @@ impl Problem {
                 ("column", Number(*column)),
                 ("encoding", Text(encoding.clone())),
             ],
+            Self::EncodingUnknown { guess: Some(guess) } => vec![("guess", Text(guess.clone()))],
             Self::Io { retry, .. } => vec![("retry", Flag(*retry))],
             _ => Vec::new(),
         }
     }
+}
+
+fn guessed(guess: Option<&str>) -> String {
+    guess.map_or_else(String::new, |guess| format!(": it looks like {guess}"))
 }
 
 /// Returns where matches stand, in words: the lines that are known, and how many more there are.

@@ -19,6 +19,7 @@ mod backup;
 mod in_place;
 mod old_file;
 pub(crate) mod pieces;
+mod placed;
 mod restored;
 mod second;
 mod swap;

@@ -83,8 +83,8 @@ pub(crate) struct Flags {
     /// the change, and the same call again goes through) or allow
     #[arg(long, value_name = "POLICY")]
     pub(crate) stale: Option<String>,
-    /// The directory for the history of changes; by default $XDG_STATE_HOME/postern or
-    /// ~/.local/state/postern
+    /// The directory for the history of changes; by default `$XDG_STATE_HOME/postern` or
+    /// `~/.local/state/postern`
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
     /// How many changes the history keeps for each root, 5000 when absent; 0 keeps none

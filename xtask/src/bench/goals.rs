@@ -39,7 +39,7 @@ enum Rival {
 }
 
 /// What is measured: the work, the operation of the driver, the rival and the bound.
-const GOALS: [(&str, &str, Rival, Bound); 26] = [
+const GOALS: [(&str, &str, Rival, Bound); 27] = [
     (
         "start to initialize",
         "start",
@@ -105,6 +105,12 @@ const GOALS: [(&str, &str, Rival, Bound); 26] = [
         "edit",
         Rival::FastestPeer,
         Bound::None,
+    ),
+    (
+        "one edit in 1 GiB",
+        "edit_giant",
+        Rival::Row("floor: copy + fsync"),
+        Bound::Ratio(2.0),
     ),
     (
         "write 1 MiB",
@@ -215,7 +221,7 @@ pub(super) fn table(figures: &Value) -> Vec<Goal> {
     goals
 }
 
-fn memory(figures: &Value) -> [Goal; 4] {
+fn memory(figures: &Value) -> [Goal; 5] {
     let idle = figure(figures, "start", OURS, "peak");
     let peaks: Option<Vec<f64>> = WINDOWS
         .iter()
@@ -235,6 +241,11 @@ fn memory(figures: &Value) -> [Goal; 4] {
         goal("memory after the start", idle, 10.0),
         goal("memory after windows of 256 MiB", peak, 16.0),
         goal("the same, over the start", over, 4.0),
+        goal(
+            "memory after edits of 1 GiB",
+            figure(figures, "edit_giant", OURS, "peak"),
+            32.0,
+        ),
         goal(
             "memory after a content search",
             figure(figures, "grep", OURS, "peak"),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::bench::built;
+use crate::demo;
 use crate::setup::{self, CargoTool, FD, RIPGREP, RUST_MCP_FILESYSTEM, Setup};
 
 /// The name of our own row.
@@ -39,14 +40,18 @@ impl Row {
     }
 }
 
+/// Returns where our own server keeps the history of what it changes here.
+pub(super) fn state() -> PathBuf {
+    demo::target().join("bench").join("state")
+}
+
 /// Installs the peers and the programs; returns the rows, and for each that could not be installed the reason.
 pub(super) fn rows() -> (Vec<Row>, Vec<String>) {
     let mut floor = Row::new(LOOP, &built("baseline"), &[]);
     floor.profile = "baseline";
-    let mut rows = vec![
-        Row::new(OURS, &built("tool-server"), &["--root", "{root}"]),
-        floor,
-    ];
+    let state = state().to_string_lossy().into_owned();
+    let arguments = ["--root", "{root}", "--state", &state];
+    let mut rows = vec![Row::new(OURS, &built("tool-server"), &arguments), floor];
     let mut missing = Vec::new();
     if let Some(program) = built_by_cargo(&RUST_MCP_FILESYSTEM, &mut missing) {
         let arguments = ["--allow-write", "{root}"];

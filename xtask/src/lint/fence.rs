@@ -10,10 +10,14 @@ use crate::tree::{Breach, Tree};
 use crate::{demo, shell};
 
 /// An exception of the product: the file, and what for. One more, also in the same file, is a decision, made here.
-const SITES: [(&str, &str); 3] = [
+const SITES: [(&str, &str); 4] = [
     (
         "crates/fs-sandbox/src/resolve/roots.rs",
         "the operator's roots become handles",
+    ),
+    (
+        "crates/fs-sandbox/src/resolve/roots.rs",
+        "the operator's directory for the history is made",
     ),
     (
         "crates/tool-server/src/config.rs",

@@ -9,13 +9,11 @@ use rustix::io::Errno;
 
 use super::alone::Alone;
 use super::old_file::{OldFile, Snapshot, gone_is_conflict};
+use super::placed::Placed;
 use super::temp::{Given, Temp, give, is_unsupported};
 use super::{Stage, Target, attributes, conflict, pieces, reached, swap, sync_dir, sync_file};
 use crate::history::{Before, Begun, End, Pending, Share, State};
 use crate::write::Durability;
-
-/// How often a name is tried again that somebody gives and takes meanwhile.
-const TRIES: usize = 16;
 
 /// How a name gets another file.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +45,7 @@ pub(crate) enum Over<'a> {
 }
 
 impl Over<'_> {
-    fn replaces(self) -> bool {
+    pub(super) fn replaces(self) -> bool {
         matches!(self, Self::Replace | Self::Only(Some(_)))
     }
 }
@@ -279,7 +277,7 @@ fn rename(source: Target<'_>, target: Target<'_>, over: Over<'_>) -> Result<(), 
     }
 }
 
-fn unlink(target: Target<'_>) -> Result<(), Errno> {
+pub(super) fn unlink(target: Target<'_>) -> Result<(), Errno> {
     rustix::fs::unlinkat(target.dir, target.name, AtFlags::empty())
 }
 
@@ -366,7 +364,7 @@ fn exchange(one: Target<'_>, other: Target<'_>) -> Result<(), Errno> {
 }
 
 /// Checks that what has the name now is the file that was to be replaced.
-fn check_came_out(at: Target<'_>, old: &OldFile) -> Result<()> {
+pub(super) fn check_came_out(at: Target<'_>, old: &OldFile) -> Result<()> {
     match Snapshot::at(at.dir, at.name)? {
         Some(out) if old.is(&out)? => Ok(()),
         _ => Err(Problem::AlreadyExists.into()),
@@ -386,7 +384,7 @@ fn check_went_in(target: Target<'_>, known: Option<&OldFile>) -> Result<()> {
 }
 
 /// A conflict about what has the target's name, as [`Over::Only`] tells it.
-fn not_old(error: Error) -> Error {
+pub(super) fn not_old(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Conflict => Problem::AlreadyExists.into(),
         _ => error,
@@ -478,85 +476,5 @@ fn take_away(
         // Not known what it is, and that is all that is wrong.
         Err(errno) => Err(gone_is_conflict(errno)),
         Ok(_) => conflict(),
-    }
-}
-
-/// A target that has its name, and how to take that back.
-#[derive(Debug)]
-enum Placed<'a> {
-    /// Nothing had the name.
-    New { target: Target<'a>, file: Snapshot },
-    /// What had the name has the temporary one.
-    Exchanged { target: Target<'a>, old: Temp<'a> },
-    /// What had the name is gone.
-    Over,
-}
-
-impl<'a> Placed<'a> {
-    fn put(mut temp: Temp<'a>, target: Target<'a>, over: Over<'_>) -> Result<Self> {
-        let file = Snapshot::at(target.dir, temp.name())?.ok_or(Problem::Conflict)?;
-        for _ in 0..TRIES {
-            match temp.claim(target.name) {
-                Ok(()) => return Ok(Self::New { target, file }),
-                Err((unplaced, Errno::EXIST)) if over.replaces() => temp = unplaced,
-                Err((_, errno)) => return Err(errno.into()),
-            }
-            match temp.exchange(target.name) {
-                Ok(()) => return Self::exchanged(temp, target, over),
-                Err(Errno::NOENT) => {}
-                Err(errno) if is_unsupported(errno) => {
-                    if let Over::Only(Some(old)) = over {
-                        old.snapshot().check_at(target).map_err(not_old)?;
-                    }
-                    temp.rename_over(target.name)?;
-                    return Ok(Self::Over);
-                }
-                Err(errno) => return Err(errno.into()),
-            }
-        }
-        conflict()
-    }
-
-    /// Looks at what came out of the exchange: a directory gets its name back, and a file that is
-    /// not to be replaced.
-    fn exchanged(old: Temp<'a>, target: Target<'a>, over: Over<'_>) -> Result<Self> {
-        if let Over::Only(Some(known)) = over {
-            let at = Target {
-                dir: target.dir,
-                name: OsStr::new(old.name()),
-            };
-            if let Err(error) = check_came_out(at, known) {
-                old.exchange(target.name)?;
-                return Err(error);
-            }
-        }
-        let out = Snapshot::at(target.dir, old.name());
-        let out = out.map(|out| out.map(|out| out.kind()));
-        if let Ok(Some(FileType::RegularFile | FileType::Symlink)) = out {
-            return Ok(Self::Exchanged { target, old });
-        }
-        old.exchange(target.name)?;
-        // What cannot be looked at may be anything.
-        out?;
-        Err(Problem::IsADirectory.into())
-    }
-
-    /// Leaves the target where it is when the source is gone, else takes it back.
-    fn settle_if(self, gone: Result<()>) -> Result<()> {
-        if gone.is_ok() {
-            return gone;
-        }
-        // Best effort: the error that leads here is the one to report.
-        match self {
-            Self::New { target, file } => {
-                let ours = |found: Snapshot| found.is_same_file(&file);
-                if Snapshot::at(target.dir, target.name).is_ok_and(|at| at.is_some_and(ours)) {
-                    _ = unlink(target);
-                }
-            }
-            Self::Exchanged { target, old } => _ = old.exchange(target.name),
-            Self::Over => {}
-        }
-        gone
     }
 }

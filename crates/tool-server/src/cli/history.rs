@@ -23,6 +23,7 @@ const PAGE: DiffOptions = DiffOptions {
     context: 3,
     max_lines: 10_000,
     max_bytes: 1024 * 1024,
+    first_line: 1,
 };
 
 /// Lists changes, of one file or of all, newest first.

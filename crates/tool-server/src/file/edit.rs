@@ -94,9 +94,9 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
     };
     let path = args.take_text("path");
     let edited = edit::edit(toolbox, &path, &request, &options, args);
-    let edited = edited.map_err(|(error, stake)| match error.kind() {
-        ErrorKind::Conflict => stake.explain(error).at(&path),
-        _ => explain(&error, &path),
+    let edited = edited.map_err(|failed| match (failed.0.kind(), *failed) {
+        (ErrorKind::Conflict, (error, stake)) => stake.explain(error).at(&path),
+        (_, (error, _)) => explain(&error, &path),
     })?;
     Ok(render(toolbox, &edited, &path, args))
 }
