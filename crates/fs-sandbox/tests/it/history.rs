@@ -12,13 +12,13 @@ use fs_sandbox::{
 use tempfile::TempDir;
 
 /// A root and a state directory beside it.
-struct Scene {
+pub(crate) struct Scene {
     base: TempDir,
     limits: HistoryLimits,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let base = tempfile::tempdir().unwrap();
         fs::create_dir(base.path().join("root")).unwrap();
         Self {
@@ -27,30 +27,30 @@ impl Scene {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.base.path().join("root").join(name)
     }
 
-    fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.base.path().join("state")
     }
 
     /// A workspace as a new process has it.
-    fn open(&self) -> Workspace {
+    pub(crate) fn open(&self) -> Workspace {
         let builder = Workspace::builder().root("root", &self.path(""), Rights::ALL);
         let builder = builder.history(&self.state(), self.limits);
         builder.build().unwrap().for_tool("test")
     }
 
-    fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
         fs::write(self.path(name), bytes).unwrap();
     }
 
-    fn get(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn get(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap()
     }
 
-    fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path("")).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut names: Vec<_> = names.collect();
@@ -59,7 +59,7 @@ impl Scene {
     }
 
     /// The files below the state directory: path, mode, size.
-    fn kept(&self) -> Vec<(PathBuf, u32, u64)> {
+    pub(crate) fn kept(&self) -> Vec<(PathBuf, u32, u64)> {
         let mut found = Vec::new();
         let mut dirs = vec![self.state()];
         while let Some(dir) = dirs.pop() {
@@ -82,19 +82,19 @@ impl Scene {
     }
 }
 
-fn write(workspace: &Workspace, path: &str, text: &str) {
+pub(crate) fn write(workspace: &Workspace, path: &str, text: &str) {
     workspace
         .write(path, text, &WriteOptions::default())
         .unwrap();
 }
 
-fn undo(workspace: &Workspace, path: &str) -> Result<Vec<u64>, Error> {
+pub(crate) fn undo(workspace: &Workspace, path: &str) -> Result<Vec<u64>, Error> {
     let undone = workspace.undo(path, &UndoOptions::default())?;
     assert_eq!(undone.warnings, Vec::<String>::new());
     Ok(undone.entries)
 }
 
-fn undo_to(workspace: &Workspace, path: &str, entry: u64) -> Result<Vec<u64>, Error> {
+pub(crate) fn undo_to(workspace: &Workspace, path: &str, entry: u64) -> Result<Vec<u64>, Error> {
     let entry = Some(entry);
     let options = UndoOptions {
         entry,
@@ -103,11 +103,11 @@ fn undo_to(workspace: &Workspace, path: &str, entry: u64) -> Result<Vec<u64>, Er
     Ok(workspace.undo(path, &options)?.entries)
 }
 
-fn code<T>(result: Result<T, Error>) -> &'static str {
+pub(crate) fn code<T>(result: Result<T, Error>) -> &'static str {
     result.map_or_else(|error| error.code(), |_| "ok")
 }
 
-fn over() -> TransferOptions {
+pub(crate) fn over() -> TransferOptions {
     TransferOptions {
         overwrite: true,
         ..TransferOptions::default()
