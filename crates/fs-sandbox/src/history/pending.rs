@@ -214,8 +214,9 @@ impl Pending {
             entries: Vec::new(),
             staged: Vec::new(),
         };
-        if ends.len() > 1 && self.lose_secrets() {
-            // Half of a move is not to be undone.
+        if ends.len() > 1 && self.names.first().is_some_and(Name::is_secret) {
+            // An undo of the other half would remove what was moved.
+            self.lose_secrets();
             return begun;
         }
         let mut changes: Vec<(&Store, NameChange, Option<Staged<'p>>)> = Vec::new();
@@ -280,14 +281,11 @@ impl Pending {
         self.failure.get_or_init(|| error.to_string());
     }
 
-    /// Returns whether one of the names usually holds a secret; then there is no way back.
-    fn lose_secrets(&self) -> bool {
-        let is_secret = |name: &Name| !name.is_recorded && name.store.is_some();
-        let holds = self.names.iter().any(is_secret);
-        if holds {
+    /// Says that there is no way back from a change of what usually holds a secret.
+    fn lose_secrets(&self) {
+        if self.names.iter().any(Name::is_secret) {
             self.lose("what usually holds secrets is not kept");
         }
-        holds
     }
 
     /// Says that the change becomes an entry without the bytes that were there before, and why.
@@ -307,6 +305,10 @@ impl Drop for Pending {
 }
 
 impl Name {
+    fn is_secret(&self) -> bool {
+        !self.is_recorded && self.store.is_some()
+    }
+
     fn leftovers(&self, write: impl FnOnce(&super::leftovers::Leftovers)) {
         if let Some(store) = &self.store {
             write(store.leftovers());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_core::{Error, Patch, Version};
 use fs_sandbox::{
     Backup, Change, HardLinks, HistoryLimits, HistorySide, HistoryStatus, Rights, TransferOptions,
-    UndoOptions, UpdateOptions, Workspace, WriteOptions,
+    UndoOptions, UpdateOptions, Workspace, WorkspaceBuilder, WriteOptions,
 };
 use tempfile::TempDir;
 
@@ -37,9 +37,12 @@ impl Scene {
 
     /// A workspace as a new process has it.
     pub(crate) fn open(&self) -> Workspace {
+        self.builder().build().unwrap().for_tool("test")
+    }
+
+    fn builder(&self) -> WorkspaceBuilder {
         let builder = Workspace::builder().root("root", &self.path(""), Rights::ALL);
-        let builder = builder.history(&self.state(), self.limits);
-        builder.build().unwrap().for_tool("test")
+        builder.history(&self.state(), self.limits)
     }
 
     pub(crate) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
@@ -315,7 +318,7 @@ fn mode_and_attributes_come_back_with_the_bytes() {
     let workspace = scene.open();
     write(&workspace, "a", "new");
     set(b"second");
-    fs::set_permissions(scene.path("a"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::set_permissions(scene.path("a"), fs::Permissions::from_mode(0o646)).unwrap();
     undo(&workspace, "a").unwrap();
     let note = || {
         let mut value = [0; 64];
@@ -331,7 +334,7 @@ fn mode_and_attributes_come_back_with_the_bytes() {
     undo_to(&workspace, "a", newest).unwrap();
     assert_eq!(
         (scene.get("a"), note(), mode()),
-        (b"new".to_vec(), "second".to_owned(), 0o640)
+        (b"new".to_vec(), "second".to_owned(), 0o646)
     );
 }
 
@@ -732,4 +735,123 @@ fn rights_hold_for_an_undo() {
         .unwrap();
     assert_eq!(code(undo(&denied, "a")), "denied_by_policy");
     assert_eq!(denied.history_of_all(9).unwrap(), []);
+}
+
+#[test]
+fn an_object_that_was_spoiled_is_kept_anew() {
+    use std::io::Write as _;
+
+    let scene = Scene::new();
+    scene.put("p", "same\n");
+    scene.put("q", "same\n");
+    let workspace = scene.open();
+    // A logger goes on writing to what was its file.
+    let mut logger = fs::OpenOptions::new()
+        .append(true)
+        .open(scene.path("p"))
+        .unwrap();
+    workspace.remove_file("p").unwrap();
+    logger.write_all(b"more\n").unwrap();
+    assert_eq!(code(undo(&workspace, "p")), "not_found");
+    workspace.remove_file("q").unwrap();
+    undo(&workspace, "q").unwrap();
+    assert_eq!(scene.get("q"), b"same\n");
+    // The first one has its bytes again, too.
+    undo(&workspace, "p").unwrap();
+    assert_eq!(scene.get("p"), b"same\n");
+}
+
+#[test]
+fn a_stranger_is_told_from_many_undos_at_once() {
+    let scene = Scene::new();
+    scene.put("f", "A");
+    let workspace = scene.open();
+    write(&workspace, "f", "B");
+    for turn in 0..100 {
+        undo_to(&workspace, "f", 1 + turn).unwrap();
+    }
+    assert_eq!(scene.get("f"), b"B");
+    scene.put("f", "C");
+    assert_eq!(code(undo(&workspace, "f")), "conflict");
+    scene.put("f", "A");
+    let begun = std::time::Instant::now();
+    assert_eq!(code(undo_to(&workspace, "f", 101)), "conflict");
+    assert!(begun.elapsed().as_secs() < 20);
+}
+
+#[test]
+fn copies_of_secrets_are_not_kept_either() {
+    let scene = Scene::new();
+    let secrets = [
+        "k.pem.bak",
+        "k.pem.bak.2",
+        ".netrc.old",
+        "server.key~",
+        ".npmrc.orig.1",
+    ];
+    for name in secrets {
+        scene.put(name, "sesame");
+    }
+    scene.put("notes.bak", "plain");
+    let workspace = scene.open();
+    for name in secrets {
+        workspace.remove_file(name).unwrap();
+        assert_eq!(code(undo(&workspace, name)), "not_found");
+    }
+    assert_eq!(scene.objects(), []);
+    workspace.remove_file("notes.bak").unwrap();
+    undo(&workspace, "notes.bak").unwrap();
+    assert_eq!(scene.get("notes.bak"), b"plain");
+}
+
+#[test]
+fn half_of_a_move_is_not_undone() {
+    let scene = Scene::new();
+    scene.put(".env", "KEY=sesame");
+    let workspace = scene.open();
+    let move_to = |from: &str, to: &str| {
+        let moved = workspace
+            .rename(from, to, &TransferOptions::default())
+            .unwrap();
+        moved.warnings
+    };
+    const NONE: [&str; 0] = [];
+    let says = "this cannot be undone: what usually holds secrets is not kept";
+    assert_eq!(move_to(".env", "env.txt"), [says]);
+    assert_eq!(code(undo(&workspace, "env.txt")), "not_found");
+    assert_eq!(scene.get("env.txt"), b"KEY=sesame");
+    assert_eq!(scene.objects(), []);
+    // The other way round the bytes are kept as those of a file that is gone.
+    assert_eq!(move_to("env.txt", ".env"), NONE);
+    undo(&workspace, "env.txt").unwrap();
+    assert_eq!(scene.get("env.txt"), scene.get(".env"));
+}
+
+#[test]
+fn an_undo_widens_no_mode() {
+    let scene = Scene::new();
+    scene.put("f", "one");
+    let mode = |mode| fs::set_permissions(scene.path("f"), fs::Permissions::from_mode(mode));
+    mode(0o644).unwrap();
+    let workspace = scene.open();
+    write(&workspace, "f", "two");
+    mode(0o600).unwrap();
+    let undone = workspace.undo("f", &UndoOptions::default()).unwrap();
+    let says = "its mode was narrowed since that change, so it is 600 now";
+    assert_eq!(undone.warnings, [says]);
+    let now = scene.path("f").metadata().unwrap().mode() & 0o777;
+    assert_eq!((scene.get("f"), now), (b"one".to_vec(), 0o600));
+}
+
+#[test]
+fn the_history_of_a_file_tells_no_denied_name() {
+    let scene = Scene::new();
+    scene.put("plain", "x");
+    fs::create_dir(scene.path("hidden")).unwrap();
+    let workspace = scene.open();
+    let options = TransferOptions::default();
+    workspace.rename("plain", "hidden/name", &options).unwrap();
+    assert_eq!(workspace.history("plain", 10).unwrap().len(), 1);
+    let denied = scene.builder().deny("hidden/**").build().unwrap();
+    assert_eq!(denied.history("plain", 10).unwrap(), []);
 }
