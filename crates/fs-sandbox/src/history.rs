@@ -18,7 +18,7 @@ mod undo;
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -226,9 +226,19 @@ impl History {
         }
     }
 
-    /// Returns whether a file usually holds a secret, or is named as a copy of one that does.
-    fn is_secret(&self, path: &RelPath) -> bool {
-        let mut original = Some(path.clone());
+    /// Returns whether a file usually holds a secret, or is named as a copy of one that does. The
+    /// directories above the root count too.
+    fn is_secret(&self, place: &Place) -> bool {
+        let above = place.root.real_path.components();
+        let above = above.filter_map(|component| match component {
+            Component::Normal(name) => Some(name),
+            _ => None,
+        });
+        let names = above.chain(place.rel.names());
+        let path = names.fold(RelPath::default(), |path, name| {
+            path.join(name).unwrap_or(path)
+        });
+        let mut original = Some(path);
         std::iter::from_fn(|| {
             let path = original.take()?;
             original = without_copy_mark(&path);
@@ -239,7 +249,7 @@ impl History {
 
     /// Returns a name that is about to change, and why it has no history where it should have one.
     fn name(&self, place: &Place) -> (Name, Option<Error>) {
-        let is_secret = self.is_secret(&place.rel);
+        let is_secret = self.is_secret(place);
         let (store, failure) = match self.store(&place.root) {
             Ok(store) => (store, None),
             Err(error) => (None, Some(error).filter(|_| !is_secret)),

@@ -329,10 +329,9 @@ fn change(
     let usage = || Failure::usage(format!("`{command}` needs a file: {command} PATH [ENTRY]"));
     let path = words.next().ok_or_else(usage)?;
     let number = |word: String| {
-        word.strip_prefix('#')
-            .unwrap_or(&word)
-            .parse()
-            .map_err(|_| usage())
+        let digits = word.strip_prefix('#').unwrap_or(&word);
+        let no_number = || Failure::usage(format!("{word}: an entry is a number, see `history`"));
+        digits.parse().map_err(|_| no_number())
     };
     let entry = words.next().map(number).transpose()?;
     match words.next() {

@@ -161,7 +161,7 @@ fn undo(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, T
     let workspace = toolbox.workspace_for(args);
     let before = small_text(&workspace, &path);
     let undone = workspace.undo(&path, &options);
-    let undone = undone.map_err(|error| stake.explain(error))?;
+    let undone = undone.map_err(ToolError::from)?;
     let after = small_text(&workspace, &path);
     let diff = diff(before.as_deref(), after.as_deref(), &path);
     let now = undone.names.iter().find_map(|name| name.now.as_ref());

@@ -6,6 +6,8 @@
 //! says with which number to go on.
 
 use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
 
 use cap_std::fs::{Dir, File};
 use fs_core::{FileBytes, Result};
@@ -21,7 +23,11 @@ const LOCK: &str = "lock";
 const SUM_DIGITS: usize = 16;
 const READ: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC)
-    .union(OFlags::NOFOLLOW);
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK);
+/// How often a log that somebody else holds is asked for, and how long apart.
+const TRIES: u32 = 500;
+const PAUSE: Duration = Duration::from_millis(10);
 const APPEND: OFlags = OFlags::RDWR.union(OFlags::CREATE).union(OFlags::APPEND);
 
 /// An entry as the log has it.
@@ -65,14 +71,22 @@ pub(crate) struct Locked<'d> {
 }
 
 impl<'d> Locked<'d> {
-    /// Waits until nobody else writes to the log of `dir`.
+    /// Waits until nobody else writes to the log of `dir`, for five seconds: whoever holds it longer
+    /// has been stopped, and is not to stop everybody.
     ///
     /// # Errors
     /// `io`.
     pub(crate) fn of(dir: &'d Dir) -> Result<Self> {
         let lock = open(dir, LOCK, OFlags::RDWR | OFlags::CREATE)?;
-        rustix::io::retry_on_intr(|| rustix::fs::flock(&lock, FlockOperation::LockExclusive))?;
-        Ok(Self { dir, _lock: lock })
+        for _ in 0..TRIES {
+            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Self { dir, _lock: lock }),
+                Err(Errno::AGAIN) => thread::sleep(PAUSE),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Err(Errno::AGAIN.into())
     }
 
     /// Adds an entry that is begun and returns its number. `seen` is what was known of the log
@@ -293,7 +307,8 @@ fn write_all(file: &File, mut bytes: &[u8]) -> Result<(), Errno> {
 }
 
 fn open(dir: &Dir, name: &str, flags: OFlags) -> Result<File> {
-    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    // What is no file is not waited for.
+    let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mode = Mode::RUSR | Mode::WUSR;
     let opened = rustix::io::retry_on_intr(|| rustix::fs::openat(dir, name, flags, mode))?;
     Ok(File::from(opened))

@@ -27,6 +27,7 @@ pub(crate) struct Pending {
     second: Option<FileState>,
     temps: AtomicU32,
     kept: AtomicUsize,
+    is_expected: AtomicBool,
     has_left: AtomicBool,
     failure: OnceLock<String>,
     loss: OnceLock<&'static str>,
@@ -78,6 +79,7 @@ impl Pending {
             second: None,
             temps: AtomicU32::new(0),
             kept: AtomicUsize::new(0),
+            is_expected: AtomicBool::new(false),
             has_left: AtomicBool::new(false),
             failure: OnceLock::new(),
             loss: OnceLock::new(),
@@ -93,14 +95,18 @@ impl Pending {
 
     /// Returns the token and a number for the next temporary name, which is written down first.
     pub(crate) fn next_temp(&self) -> (&str, u32) {
-        let number = self.temps.fetch_add(1, Ordering::Relaxed);
-        if number == 0 {
+        self.expect();
+        (&self.token, self.temps.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Writes down once that there may be temporary names, of files or of objects.
+    fn expect(&self) {
+        if !self.is_expected.swap(true, Ordering::Relaxed) {
             for name in &self.names {
                 let parent = name.path.parent().unwrap_or_default();
                 name.leftovers(|it| it.expect_in(&self.token, &parent));
             }
         }
-        (&self.token, number)
     }
 
     /// Writes down that an inode may be removed with a temporary name of it.
@@ -158,6 +164,7 @@ impl Pending {
             self.lose_secrets();
             return Ok(Before::nothing());
         };
+        self.expect();
         let kept = FileState::of(old.file()).and_then(|state| {
             let name = staged_name(&self.token, self.kept.fetch_add(1, Ordering::Relaxed));
             let source = Source {
@@ -296,7 +303,7 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        if *self.temps.get_mut() > 0 && !*self.has_left.get_mut() {
+        if *self.is_expected.get_mut() && !*self.has_left.get_mut() {
             for name in &self.names {
                 name.leftovers(|it| it.strike_off(&self.token));
             }

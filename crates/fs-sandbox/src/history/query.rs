@@ -133,11 +133,10 @@ impl Workspace {
             .filter_map(State::file)
             .filter(|state| state.has_content_of(wanted));
         let kept = states.find_map(|state| {
-            let object = subject
-                .store
-                .open_object(&state.object.as_ref()?.address)
-                .ok()?;
-            Some(object.into_file())
+            let object = state.object.as_ref()?;
+            let file = subject.store.open_object(&object.address).ok()?;
+            let is_kept = FileState::of(file.file()).is_ok_and(|found| state.is_kept_in(&found));
+            is_kept.then(|| file.into_file())
         });
         match kept {
             Some(kept) => Ok(Some(kept)),

@@ -153,6 +153,17 @@ impl FileState {
         self.version.is_none() && self.size == 0 && self.stamp.written() == (0, 0)
     }
 
+    /// Returns whether the object of it, which is this, still holds what was kept.
+    pub(crate) fn is_kept_in(&self, object: &Self) -> bool {
+        match (&self.version, &self.object) {
+            (Some(_), _) => object.version == self.version,
+            (None, Some(kept)) => {
+                self.size == object.size && object.stamp.written() == kept.written
+            }
+            (None, None) => false,
+        }
+    }
+
     /// Returns whether `now` has the same content, or any where none is known: equal bytes where both were read, else the same
     /// inode, which nobody has written to. Of a file that was touched and not read this says no.
     pub(crate) fn has_content_of(&self, now: &Self) -> bool {

@@ -112,8 +112,8 @@ impl Store {
         log::read(&self.dir)
     }
 
-    /// Writes down that a change begins, gives its objects their addresses, and drops what is over
-    /// the limits. Returns the number of the entry.
+    /// Writes down that a change begins, and gives its objects their addresses. Returns the number of
+    /// the entry.
     ///
     /// # Errors
     /// `io`; nothing is then written down.
@@ -129,10 +129,6 @@ impl Store {
         let id = log.begin(record, bytes, &mut known.seen).inspect_err(|_| {
             staged.iter_mut().for_each(Staged::take_back);
         })?;
-        if self.is_over(&known) {
-            // What cannot be dropped now is dropped after a later change.
-            drop(self.shorten(&log, &mut known));
-        }
         Ok(id)
     }
 
@@ -144,12 +140,20 @@ impl Store {
         Locked::of(&self.dir)?.amend(id, record)
     }
 
-    /// Writes down that the change of a number took place.
+    /// Writes down that the change of a number took place, and drops what is over the limits: before
+    /// that the change might still be void, and the one before it the newest of its file.
     ///
     /// # Errors
     /// `io`.
     pub(crate) fn done(&self, id: u64) -> Result<()> {
-        Locked::of(&self.dir)?.done(id)
+        let mut known = self.known();
+        let log = Locked::of(&self.dir)?;
+        log.done(id)?;
+        if self.is_over(&known) {
+            // What cannot be dropped now is dropped after a later change.
+            drop(self.shorten(&log, &mut known));
+        }
+        Ok(())
     }
 
     /// Writes down that it did not, and takes its objects away again.

@@ -281,12 +281,7 @@ impl Step<'_> {
             _ => error,
         };
         let opened = self.store.open_object(&object.address).map_err(gone)?;
-        let found = FileState::of(opened.file())?;
-        let is_whole = match &file.version {
-            Some(_) => found.version == file.version,
-            None => found.size == file.size && found.stamp.written() == object.written,
-        };
-        if !is_whole {
+        if !file.is_kept_in(&FileState::of(opened.file())?) {
             return Err(nothing("somebody has written to the bytes that were kept"));
         }
         Ok(Restored {

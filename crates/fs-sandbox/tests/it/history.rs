@@ -855,3 +855,51 @@ fn the_history_of_a_file_tells_no_denied_name() {
     let denied = scene.builder().deny("hidden/**").build().unwrap();
     assert_eq!(denied.history("plain", 10).unwrap(), []);
 }
+
+#[test]
+fn a_log_that_somebody_holds_costs_the_entry_only() {
+    let scene = Scene::new();
+    let workspace = scene.open();
+    write(&workspace, "f", "one");
+    let store = fs::read_dir(scene.state())
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    let lock = fs::File::open(store.path().join("lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let written = workspace
+        .write("f", "two", &WriteOptions::default())
+        .unwrap();
+    assert_eq!(written.warnings.len(), 1, "{:?}", written.warnings);
+    assert!(written.warnings[0].starts_with("this cannot be undone"));
+    assert_eq!(scene.get("f"), b"two");
+}
+
+#[test]
+fn a_spoiled_object_is_not_shown() {
+    let scene = Scene::new();
+    scene.put("f", "one");
+    let workspace = scene.open();
+    write(&workspace, "f", "two");
+    let (object, ..) = scene.objects().remove(0);
+    fs::write(object, "bad").unwrap();
+    let id = workspace.history("f", 1).unwrap()[0].id;
+    let shown = workspace.open_history("f", id, HistorySide::Before);
+    assert_eq!(code(shown), "not_found");
+    assert_eq!(code(undo(&workspace, "f")), "not_found");
+}
+
+#[test]
+fn directories_above_the_root_may_hold_secrets() {
+    let base = tempfile::tempdir().unwrap();
+    let root = base.path().join(".aws");
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("credentials"), "sesame").unwrap();
+    let state = base.path().join("state");
+    let builder = Workspace::builder().root("root", &root, Rights::ALL);
+    let builder = builder.history(&state, HistoryLimits::default());
+    let workspace = builder.build().unwrap();
+    workspace.remove_file("credentials").unwrap();
+    assert_eq!(workspace.history_of_all(9).unwrap(), []);
+}

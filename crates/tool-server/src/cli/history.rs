@@ -1,6 +1,7 @@
 //! `history`, `undo` and `show`: what tools changed, for people.
 
-use std::io::{self, Write as _};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
@@ -32,11 +33,18 @@ pub(crate) fn history(
     path: Option<&str>,
     print: Print,
 ) -> Result<ExitCode, Failure> {
+    // One more tells whether there are more.
     let entries = match path {
-        Some(path) => workspace.history(path, LISTED),
-        None => workspace.history_of_all(LISTED),
+        Some(path) => workspace.history(path, LISTED + 1),
+        None => workspace.history_of_all(LISTED + 1),
     };
-    let entries = entries.map_err(|error| Failure::failed(error.to_string()))?;
+    let mut entries = entries.map_err(|error| Failure::failed(error.to_string()))?;
+    if entries.len() > LISTED {
+        entries.truncate(LISTED);
+        tracing::warn!("only the newest {LISTED} changes are listed; name a file to see its own");
+    } else if entries.is_empty() {
+        tracing::warn!("no changes");
+    }
     if print == Print::Json {
         let objects = entries.iter().map(|entry| object(entry, workspace));
         return print_out(&format!("{}\n", objects.collect::<Value>()));
@@ -104,16 +112,19 @@ pub(crate) fn show(
     print_coloured(&format!("{}\n{diff}", line(found, Some(path), workspace)))
 }
 
-/// Writes a diff to standard output, in colours where that is a terminal that takes them.
+/// Writes a diff to standard output: to a terminal in colours, if it takes them, and without what
+/// would steer it; to anything else as it is.
 fn print_coloured(diff: &str) -> Result<ExitCode, Failure> {
+    if !io::stdout().is_terminal() {
+        return print_out(diff);
+    }
     let mut out = anstream::stdout().lock();
     let mut write = || {
-        for line in diff.split_inclusive('\n') {
-            let (text, end) = line
-                .strip_suffix('\n')
-                .map_or((line, ""), |text| (text, "\n"));
-            let style = style_of(text);
-            write!(out, "{style}{text}{style:#}{end}")?;
+        let mut is_head = true;
+        for line in diff.split_terminator('\n') {
+            is_head &= !line.starts_with("@@");
+            let (style, text) = (style_of(line, is_head), harmless(line));
+            writeln!(out, "{style}{text}{style:#}")?;
         }
         out.flush()
     };
@@ -125,10 +136,23 @@ fn print_coloured(diff: &str) -> Result<ExitCode, Failure> {
     }
 }
 
-fn style_of(line: &str) -> Style {
+/// Returns the text with its control characters spelt out.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| c.is_control() && c != '\t';
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let spelt = |c: char| match c {
+        c if steers(c) => c.escape_default().collect(),
+        c => c.to_string(),
+    };
+    Cow::Owned(text.chars().map(spelt).collect())
+}
+
+fn style_of(line: &str, is_head: bool) -> Style {
     let colour = |colour: AnsiColor| colour.on_default();
     match line.as_bytes().first() {
-        _ if line.starts_with("---") || line.starts_with("+++") => Style::new().bold(),
+        Some(b'+' | b'-') if is_head => Style::new().bold(),
         Some(b'+') => colour(AnsiColor::Green),
         Some(b'-') => colour(AnsiColor::Red),
         Some(b'@') => colour(AnsiColor::Cyan),
@@ -143,7 +167,13 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, style: Style) {
-        assert_eq!(style_of(line), style, "{line}");
+        assert_eq!(style_of(line, false), style, "{line}");
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        assert_eq!(harmless("+a\tb"), "+a\tb");
+        assert_eq!(harmless("+\u{1b}[2J\u{9b}é"), "+\\u{1b}[2J\\u{9b}é");
     }
 
     #[test]
@@ -151,7 +181,8 @@ mod tests {
         check("+new", AnsiColor::Green.on_default());
         check("-old", AnsiColor::Red.on_default());
         check("@@ -1 +1 @@", AnsiColor::Cyan.on_default());
-        check("--- a", Style::new().bold());
+        check("--- a", AnsiColor::Red.on_default());
+        assert_eq!(style_of("--- a", true), Style::new().bold());
         check(" same", Style::new());
         check("", Style::new());
     }

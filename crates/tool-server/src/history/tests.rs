@@ -174,7 +174,7 @@ fn an_undo_that_cannot_be_says_why() {
     let versioned = json!({"path": "a", "if_version": other.as_str()});
     world.fails("undo_edit", &versioned, "conflict", "changed");
     world.put("first/a", "theirs\n");
-    world.fails("undo_edit", &undo("a"), "conflict", "changed");
+    world.fails("undo_edit", &undo("a"), "conflict", "somebody has written");
     assert_eq!(world.get("first/a"), "theirs\n");
     world.put("first/a", "two\n");
     world.call("undo_edit", &undo("a"));
