@@ -1,6 +1,9 @@
 //! Texts that are found once something that was pasted in is taken out.
 
-use super::{Field, Finding};
+use memchr::memmem;
+
+use super::field::Field;
+use super::finding::Finding;
 
 impl Field<'_> {
     /// Returns the place of `old` with its escapes resolved or its line numbers taken off.
@@ -20,9 +23,10 @@ impl Field<'_> {
             if text.trim().is_empty() || self.budget.is_spent() {
                 return None;
             }
-            let (first, last) = self.lines_of(&text)?;
+            let at = self.seek(&memmem::Finder::new(text.as_bytes()), 0)?;
+            let (first, last) = self.lines_at(at, &text);
             let finding = self.found(probe, first, last, |place| words.replace('%', place));
-            Some(self.with_exact(finding, first))
+            Some(self.with_exact(finding, first, at..at + text.len(), at))
         })
     }
 }
