@@ -155,7 +155,7 @@ impl Likeness {
         let only_edges = |it: &Trait| if *it == Blanks { Edges } else { *it };
         let edges: Vec<_> = traits.iter().map(only_edges).collect();
         let traits = Some(edges).filter(holds).unwrap_or(traits);
-        (!traits.is_empty()).then(|| Self::Known(traits.len(), traits))
+        (!traits.is_empty()).then_some(Self::Known(traits.len(), traits))
     }
 
     /// Returns whether nothing else is nearer.

@@ -45,8 +45,8 @@ struct Seen<'n> {
     overlap: usize,
     /// The breaks before the window.
     breaks: u64,
-    /// The breaks before the end of the window.
-    breaks_seen: u64,
+    /// The breaks up to the end of the window.
+    lines_passed: u64,
     /// The line on which the new text begins.
     new_line: Option<u64>,
     is_over: bool,
@@ -72,7 +72,26 @@ struct Excerpt {
     lines_before: u64,
     /// Which voters speak for it, a bit for each.
     supporters: u32,
-    is_whole_word: bool,
+    standing: Standing,
+}
+
+/// How a voter stands in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Standing {
+    /// In a longer word.
+    #[default]
+    Part,
+    /// By itself.
+    Whole,
+}
+
+/// A window in which places are looked at.
+struct Area<'w, 'n> {
+    window: Window<'w>,
+    around: usize,
+    /// The breaks before it.
+    breaks: u64,
+    finders: &'w [Finder<'n>],
 }
 
 /// Returns the `no_match` for `miss`, explained as far as the budget allows.
@@ -148,7 +167,7 @@ impl<'n> Seen<'n> {
             around,
             overlap: 2 * around.max(Search::overlap(wanted)) + old.len(),
             breaks: 0,
-            breaks_seen: 0,
+            lines_passed: 0,
             new_line: None,
             is_over: false,
         }
@@ -157,13 +176,19 @@ impl<'n> Seen<'n> {
     fn see(&mut self, window: Window<'_>) {
         self.see_new(window);
         let finders: Vec<_> = self.ballots.iter().map(|it| it.finder.clone()).collect();
+        let area = Area {
+            window,
+            around: self.around,
+            breaks: self.breaks,
+            finders: &finders,
+        };
         for ballot in &mut self.ballots {
-            ballot.see(window, self.around, self.breaks, &finders);
+            ballot.see(&area);
         }
-        self.breaks_seen = self.breaks + count_breaks(window.bytes);
+        self.lines_passed = self.breaks + count_breaks(window.bytes);
         let kept = window.bytes.len().saturating_sub(self.overlap);
         let kept = window.bytes.get(kept..).unwrap_or_default();
-        self.breaks = self.breaks_seen - count_breaks(kept);
+        self.breaks = self.lines_passed - count_breaks(kept);
         self.is_over = window.is_last;
     }
 
@@ -245,7 +270,7 @@ impl<'n> Seen<'n> {
 
     /// Returns the finding with what it does not say: that not all of the file was looked at.
     fn qualified(&self, finding: Option<Finding>) -> Finding {
-        let lines = self.breaks_seen.max(1);
+        let lines = self.lines_passed.max(1);
         match finding {
             None => Finding {
                 probe: None,
@@ -284,70 +309,53 @@ impl<'n> Seen<'n> {
 }
 
 impl Ballot<'_> {
-    fn see(&mut self, window: Window<'_>, around: usize, breaks: u64, finders: &[Finder<'_>]) {
-        let bytes = window.bytes;
+    fn see(&mut self, area: &Area<'_, '_>) {
+        let bytes = area.window.bytes;
         let length = self.voter.text.len();
         // What comes after a place is in the next window, which begins before it.
-        let end = if window.is_last {
+        let end = if area.window.is_last {
             bytes.len()
         } else {
-            bytes.len().saturating_sub(around)
+            bytes.len().saturating_sub(area.around)
         };
-        let mut at = self.from.saturating_sub(window.start);
+        let mut at = self.from.saturating_sub(area.window.start);
         while self.hits <= MAX_HITS && self.parts <= MAX_PARTS {
-            let rest = bytes
-                .get(at..(end + length).min(bytes.len()))
-                .unwrap_or_default();
+            let stop = bytes.len().min(end + length);
+            let rest = bytes.get(at..stop).unwrap_or_default();
             let Some(hit) = self.finder.find(rest).map(|hit| at + hit) else {
                 break;
             };
             at = hit + length;
-            let is_whole_word = self.voter.is_at(bytes, hit);
-            let count = if is_whole_word {
-                &mut self.hits
+            let standing = if self.voter.is_at(bytes, hit) {
+                self.hits += 1;
+                Standing::Whole
             } else {
-                &mut self.parts
+                self.parts += 1;
+                Standing::Part
             };
-            *count += 1;
-            self.keep(bytes, hit, is_whole_word, (around, breaks), finders);
+            self.keep(area, hit, standing);
         }
-        self.from = window.start + at.max(end);
+        self.from = area.window.start + at.max(end);
     }
 
     /// Keeps what stands around a place, if it is the best so far.
-    fn keep(
-        &mut self,
-        bytes: &[u8],
-        hit: usize,
-        is_whole_word: bool,
-        (around, breaks): (usize, u64),
-        finders: &[Finder<'_>],
-    ) {
-        let held = self.excerpt.as_ref();
-        let is_settled = held.is_some_and(|it| it.is_whole_word > is_whole_word);
-        if is_settled || (!is_whole_word && self.parts > MAX_HITS) {
+    fn keep(&mut self, area: &Area<'_, '_>, hit: usize, standing: Standing) {
+        let best = self.excerpt.as_ref();
+        let best = best.map(|it| (it.standing, it.supporters.count_ones()));
+        let is_worse = best.is_some_and(|(best, _)| best > standing);
+        if is_worse || (standing == Standing::Part && self.parts > MAX_HITS) {
             return;
         }
-        let near = bytes
-            .get(hit.saturating_sub(NEIGHBOURHOOD)..bytes.len().min(hit + NEIGHBOURHOOD))
-            .unwrap_or_default();
-        let present = finders
-            .iter()
-            .enumerate()
-            .filter(|(_, it)| it.find(near).is_some());
-        let supporters = present.fold(0_u32, |all, (index, _)| all | (1 << index));
-        let rank = |whole: bool, supporters: u32| (whole, supporters.count_ones());
-        let best = held.map(|it| rank(it.is_whole_word, it.supporters));
-        if best >= Some(rank(is_whole_word, supporters)) {
-            return;
+        let supporters = area.supporters(hit);
+        if best < Some((standing, supporters.count_ones())) {
+            let (text, lines_before) = area.excerpt(hit);
+            self.excerpt = Some(Excerpt {
+                text,
+                lines_before,
+                supporters,
+                standing,
+            });
         }
-        let (first, text) = excerpt(bytes, hit, around);
-        self.excerpt = Some(Excerpt {
-            text: text.to_vec(),
-            lines_before: breaks + count_breaks(bytes.get(..first).unwrap_or_default()),
-            supporters,
-            is_whole_word,
-        });
     }
 
     fn weight(&self) -> u64 {
@@ -359,14 +367,30 @@ impl Ballot<'_> {
     }
 }
 
-/// Returns what stands around a place, from the beginning of a line on, and where it begins.
-fn excerpt(bytes: &[u8], hit: usize, around: usize) -> (usize, &[u8]) {
-    let start = hit.saturating_sub(around);
-    let head = bytes.get(start..hit).unwrap_or_default();
-    let first = match memchr::memchr(b'\n', head) {
-        Some(first) if start > 0 => start + first + 1,
-        _ => start,
-    };
-    let end = (hit + around).min(bytes.len());
-    (first, bytes.get(first..end).unwrap_or_default())
+impl Area<'_, '_> {
+    /// Returns which voters stand near a place, a bit for each.
+    fn supporters(&self, hit: usize) -> u32 {
+        let bytes = self.window.bytes;
+        let end = bytes.len().min(hit + NEIGHBOURHOOD);
+        let near = bytes.get(hit.saturating_sub(NEIGHBOURHOOD)..end);
+        let near = near.unwrap_or_default();
+        let finders = self.finders.iter().enumerate();
+        let present = finders.filter(|(_, finder)| finder.find(near).is_some());
+        present.fold(0, |all, (index, _)| all | (1 << index))
+    }
+
+    /// Returns what stands around a place, from the beginning of a line on, and the breaks before it.
+    fn excerpt(&self, hit: usize) -> (Vec<u8>, u64) {
+        let bytes = self.window.bytes;
+        let start = hit.saturating_sub(self.around);
+        let head = bytes.get(start..hit).unwrap_or_default();
+        let first = match memchr::memchr(b'\n', head) {
+            Some(first) if start > 0 => start + first + 1,
+            _ => start,
+        };
+        let end = bytes.len().min(hit + self.around);
+        let before = bytes.get(..first).unwrap_or_default();
+        let text = bytes.get(first..end).unwrap_or_default();
+        (text.to_vec(), self.breaks + count_breaks(before))
+    }
 }

@@ -145,13 +145,17 @@ fn shown(line: &str, focus: usize, marks: &[usize]) -> String {
         if is_plain(character) && !is_apart {
             shown.push(character);
         } else {
-            shown += &format!("[U+{:04X}]", u32::from(character));
+            shown.push_str(&code_point(character));
         }
     }
     if part.chars().nth(MAX_SHOWN).is_some() {
         shown.push('…');
     }
     shown
+}
+
+fn code_point(character: char) -> String {
+    format!("[U+{:04X}]", u32::from(character))
 }
 
 /// Returns where what is shown of a line begins: at its head, unless `focus` is far from it.
