@@ -36,6 +36,8 @@ pub(super) enum Whole {
 /// How much speaks for a place to be the one that is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Evidence {
+    /// Nothing: there are many such places.
+    Nothing,
     /// Little.
     Little,
     /// Most lines of `old` stand there, so many.
@@ -45,13 +47,21 @@ pub(super) enum Evidence {
 }
 
 impl Finding {
-    pub(super) fn nowhere(probe: &'static str, words: impl Into<String>) -> Self {
+    /// Returns a finding that is in words alone.
+    pub(super) fn unnamed(words: String) -> Self {
         Self {
-            probe: Some(probe),
-            words: words.into(),
+            probe: None,
+            words,
             lines: Vec::new(),
             exact: None,
             evidence: Evidence::Little,
+        }
+    }
+
+    pub(super) fn nowhere(probe: &'static str, words: impl Into<String>) -> Self {
+        Self {
+            probe: Some(probe),
+            ..Self::unnamed(words.into())
         }
     }
 
@@ -106,11 +116,11 @@ impl Finding {
             exact.first,
             exact.first + count_breaks(exact.text.as_bytes()),
         );
-        let of = match exact.extent {
-            Whole::Lines => "",
-            Whole::Piece => "of ",
+        let place = match exact.extent {
+            Whole::Lines => place,
+            Whole::Piece => format!("from {place},"),
         };
-        format!("{}\n{of}{place} exactly:\n{}", self.words, exact.text)
+        format!("{}\n{place} exactly:\n{}", self.words, exact.text)
     }
 
     /// Returns the `no_match` that says so.

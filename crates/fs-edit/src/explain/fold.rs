@@ -148,7 +148,7 @@ pub(super) fn is_plain(character: char) -> bool {
         && !character.is_control()
 }
 
-/// Returns the ASCII character that one looks like, `None` for one that is not seen at all, and
+/// Returns the common character that one looks like, mostly in ASCII, `None` for one that is not seen at all, and
 /// every other one as it is; letters of other scripts are these letters.
 pub(super) fn fold(character: char) -> Option<char> {
     Some(match character {
@@ -162,6 +162,8 @@ pub(super) fn fold(character: char) -> Option<char> {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2b9}' | '\u{2bc}' => '\'',
         '\u{201c}'..='\u{201f}' | '\u{2033}' => '"',
         '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        // The micro sign is the letter.
+        '\u{b5}' => '\u{3bc}',
         '\u{ff01}'..='\u{ff5e}' => {
             let ascii = u32::from(character).checked_sub(0xfee0);
             return ascii.and_then(char::from_u32);

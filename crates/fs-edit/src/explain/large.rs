@@ -270,28 +270,22 @@ impl<'n> Seen<'n> {
 
     /// Returns the finding with what it does not say: that not all of the file was looked at.
     fn qualified(&self, finding: Option<Finding>) -> Finding {
-        let lines = self.lines_passed.max(1);
-        match finding {
-            None => Finding {
-                probe: None,
-                ..Finding::nowhere(
-                    "",
-                    format!(
-                        "the file is too large to look at all of it for what is near, and nothing was \
-                     found in lines 1-{lines}{}",
-                        self.advice()
-                    ),
-                )
-            },
-            Some(finding) if finding.evidence == Evidence::All || finding.lines.is_empty() => {
-                finding
-            }
-            Some(mut finding) => {
-                let note = format!("of this large file only lines 1-{lines} were looked at: ");
-                finding.words.insert_str(0, &note);
-                finding
-            }
+        let (lines, advice) = (self.lines_passed.max(1), self.advice());
+        let finding = finding.filter(|it| it.evidence > Evidence::Nothing);
+        let Some(mut finding) = finding else {
+            let words = format!(
+                "the file is too large to look at all of it for what is near, and nothing was found in \
+                 lines 1-{lines}; {advice}"
+            );
+            return Finding::unnamed(words);
+        };
+        if finding.evidence < Evidence::All && !finding.lines.is_empty() {
+            let words = &finding.words;
+            finding.words = format!(
+                "of this large file only lines 1-{lines} were looked at; {advice}; {words}"
+            );
         }
+        finding
     }
 
     /// Says what to look for: what is most telling, and has not been found to be common.
@@ -300,10 +294,10 @@ impl<'n> Seen<'n> {
         let rare = words.find(|it| it.hits <= MAX_HITS);
         match rare {
             Some(ballot) => format!(
-                "; search it for a rare piece of \"old\", such as \"{}\"",
+                "search it for a rare piece of \"old\", such as \"{}\"",
                 ballot.voter.text
             ),
-            None => "; search it for a rare piece of \"old\"".to_owned(),
+            None => "search it for a rare piece of \"old\"".to_owned(),
         }
     }
 }

@@ -193,19 +193,18 @@ impl Field<'_> {
                 };
                 told + &pair(file, old)
             });
-            let ends = if count < old.len() {
-                "; the file ends before \"old\" does"
-            } else {
-                ""
+            let ends = match differing {
+                _ if count < old.len() => "; the file ends before \"old\" does",
+                None => ", and differs only in the line breaks before or after it",
+                Some(_) => "",
             };
             begin + &window.score(old.len()) + ends + &told.unwrap_or_default()
         });
-        let most = window.alike * 4 >= old.len() * 3 && old.len() > 1;
-        let finding = finding.with_evidence(if most {
-            Evidence::Lines(window.alike as u64)
-        } else {
-            Evidence::Little
-        });
+        let finding = finding.with_evidence(window.evidence(old.len()));
+        if window.rarity == Rarity::Common {
+            // Which of them is meant is not known, so none is given to be copied.
+            return finding;
+        }
         let index = differing.map_or(0, |(index, ..)| index);
         let (file, old) = differing.map_or(("", ""), |(_, _, file, old)| (file, old));
         let start = match window.cut {
@@ -250,10 +249,21 @@ impl Window<'_> {
         first(Nearness::Other).or_else(|| first(Nearness::Alike))
     }
 
+    /// Returns how much speaks for it, of `count` lines.
+    fn evidence(&self, count: usize) -> Evidence {
+        match self.rarity {
+            Rarity::Common => Evidence::Nothing,
+            Rarity::Rare if count > 1 && self.alike * 4 >= count * 3 => {
+                Evidence::Lines(self.alike as u64)
+            }
+            Rarity::Rare => Evidence::Little,
+        }
+    }
+
     /// Says how many of `count` lines are equal.
     fn score(&self, count: usize) -> String {
         match (self.equal, self.alike - self.equal) {
-            _ if count == 1 => String::new(),
+            _ if count == 1 || (self.equal == count) => String::new(),
             (0, 0) => format!(", where none of {count} lines is equal"),
             (equal, 0) => format!(", where {equal} of {count} lines are equal"),
             (0, alike) => format!(", where {alike} of {count} lines differ only in blanks"),

@@ -536,6 +536,8 @@ fn text_that_is_everywhere_is_not_said_to_be_nearest() {
                  \nold:  let value = compute(1);";
     let text = "let value = compute();\n".repeat(200);
     check(&text, "let value = compute(1);", &[1, 1], words);
+    // Which one is meant is not known.
+    check_probe(&text, "let value = compute(1);", "nearest", None);
 }
 
 #[test]
@@ -603,8 +605,9 @@ fn of_a_large_file_it_is_said_how_much_was_looked_at() {
     );
     assert_eq!(
         hurried(&text, "id  0077777 alpha", "id 0000003 alpha"),
-        "could not find \"old\"; of this large file only lines 1-3855 were looked at: \"new\" stands \
-         in line 3 already; the edit may have been made before"
+        "could not find \"old\"; of this large file only lines 1-3855 were looked at; search it for a \
+         rare piece of \"old\", such as \"0077777\"; \"new\" stands in line 3 already; the edit may have \
+         been made before"
     );
 }
 
@@ -617,7 +620,7 @@ fn a_match_in_a_long_line_is_shown_where_it_differs() {
         finding.explanation(),
         format!(
             "line 1 differs only in blanks\nfile: …{}needle  here {}…\nold:  needle here\n\
-             of line 1 exactly:\nneedle  here",
+             from line 1, exactly:\nneedle  here",
             "x".repeat(33),
             "y ".repeat(37)
         )
@@ -727,4 +730,19 @@ fn letters_of_another_script_are_named() {
     let words = "line 1 differs only in look-alike or invisible characters: the file has U+0430, \"old\" U+0061\
                  \nfile: В[U+0430]ся, а\nold:  Вaся, а";
     check("Вася, а\n", "Вaся, а", &[1, 1], words);
+}
+
+#[test]
+fn breaks_around_a_text_are_said_to_differ() {
+    let words =
+        "the nearest text is in line 2, and differs only in the line breaks before or after it";
+    check("a\nlast", "last\n", &[2, 2], words);
+    check("a\nlast\nb\n", "\n\nlast\n\n", &[2, 2], words);
+}
+
+#[test]
+fn the_micro_sign_is_told_from_the_greek_letter() {
+    let words = "line 1 differs only in look-alike or invisible characters: the file has U+00B5\
+                 \nfile: 5 [U+00B5]sec\nold:  5 μsec";
+    check("5 \u{b5}sec\n", "5 \u{3bc}sec", &[1, 1], words);
 }
