@@ -21,11 +21,15 @@ use crate::tokens::{collapse, collapse_bytes};
 
 use field::Field;
 use finding::Finding;
+use fold::Skeleton;
 pub(crate) use large::{LargeMiss, explain_large};
 use voters::Rarity;
 
 /// How long an explanation may take.
 const TIME: Duration = Duration::from_millis(50);
+
+/// Of a text that is not larger all is looked at in time, on any machine but a very busy one.
+const SMALL: usize = 1024 * 1024;
 
 /// How much may be spent on an explanation.
 #[derive(Debug, Clone, Copy)]
@@ -110,6 +114,17 @@ fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
     if miss.text.is_empty() && miss.extent == Extent::All {
         return Some(Finding::nowhere("empty_file", "the file is empty"));
     }
+    let found = find_in_time(miss, edit, budget);
+    let is_missed = miss.text.len() > budget.max_bytes || budget.is_spent();
+    if found.is_none() && is_missed && miss.text.len() > SMALL {
+        let words = "the file is too large to look at all of it for what is near; search it for a rare \
+                     piece of \"old\"";
+        return Some(Finding::unnamed(words.to_owned()));
+    }
+    found
+}
+
+fn find_in_time(miss: &Miss<'_>, edit: &Edit, budget: &Budget) -> Option<Finding> {
     if miss.text.len() > budget.max_bytes || budget.is_spent() {
         return None;
     }
@@ -141,10 +156,19 @@ fn weighed(done: Option<Finding>, near: Option<Finding>) -> Option<Finding> {
 }
 
 /// Returns whether it says something that `new` stands in the file: it is long enough to be no
-/// chance, and it would not stand there before the edit.
+/// chance, and it does not stand in `old`, in whatever form.
 fn tells(old: &str, new: &str) -> bool {
     let is_long = new.chars().filter(|c| !c.is_whitespace()).nth(3).is_some();
-    is_long && memmem::find(old.as_bytes(), new.trim().as_bytes()).is_none()
+    is_long && !old.contains(new.trim()) && !is_shortened(old, new)
+}
+
+/// Returns whether `new` is a part of `old` but for its form.
+fn is_shortened(old: &str, new: &str) -> bool {
+    let skeleton = |text: &str| Skeleton::of(text.trim().as_bytes(), || false);
+    let pair = skeleton(old).zip(skeleton(new));
+    pair.is_some_and(|(old, new)| {
+        new.bytes.len() < old.bytes.len() && memmem::find(&old.bytes, &new.bytes).is_some()
+    })
 }
 
 /// The text is what another edit puts in.

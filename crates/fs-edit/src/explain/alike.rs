@@ -1,5 +1,6 @@
 //! Texts that are the same but for what the eye passes over.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -136,10 +137,13 @@ impl Likeness {
         if file.len() > MAX_COMPARED || old.len() > MAX_COMPARED {
             return Some(Self::Long);
         }
-        let holds = |traits: &Vec<Trait>| {
-            let old = formed(old, traits);
-            formed(file, traits).contains(old.trim_matches('\n'))
+        // The break at the end of `old` is that of the file's last line.
+        let file = if old.ends_with('\n') {
+            Cow::Owned(format!("{file}\n"))
+        } else {
+            Cow::Borrowed(file)
         };
+        let holds = |traits: &Vec<Trait>| formed(&file, traits).contains(&formed(old, traits));
         let without = |traits: &[Trait], other: Trait| -> Vec<Trait> {
             traits.iter().copied().filter(|it| *it != other).collect()
         };
@@ -273,12 +277,17 @@ fn formed(text: &str, traits: &[Trait]) -> String {
 /// Returns the first lines that are not equal, of the file and of `old`, with their index. A single
 /// line, and the ends of several, may be part of the file's line.
 fn first_unequal<'a>(file: &'a str, old: &'a str) -> (u64, &'a str, &'a str) {
-    let old = old.strip_suffix('\n').unwrap_or(old);
+    let (old, is_closed) = match old.strip_suffix('\n') {
+        Some(old) => (old, true),
+        None => (old, false),
+    };
     let count = old.split('\n').count();
     let mut pairs = file.split('\n').zip(old.split('\n')).enumerate();
     let unequal = pairs.find(|(index, (file, old))| match (*index, index + 1 == count) {
+        (0, true) if is_closed => !file.ends_with(old),
         (0, true) => !file.contains(old),
         (0, false) => !file.ends_with(old),
+        (_, true) if is_closed => file != old,
         (_, true) => !file.starts_with(old),
         (_, false) => file != old,
     });

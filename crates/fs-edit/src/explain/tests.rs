@@ -122,6 +122,7 @@ fn escapes_and_entities() {
     check("say \"hi\"\n", "say \\\"hi\\\"", &[1, 1], words);
     check("if a &lt; b\n", "if a < b", &[1, 1], words);
     check("if a < b\n", "if a &lt; b", &[1, 1], words);
+    check("<p>a &amp; b</p>\n", "<p>a & b</p>", &[1, 1], words);
     check("x é y\n", "x \\u00e9 y", &[1, 1], words);
     let words = "\"old\" matches lines 1-2, but for its escapes: text is compared as it is given";
     check("one\ntwo\n", "one\\ntwo", &[1, 2], words);
@@ -487,6 +488,10 @@ fn an_edit_that_deletes_is_not_taken_to_be_made_before() {
     for new in ["bar(b);\n", "bar(b);", "foo(a);\n"] {
         check_edits(text, &[Edit::new(old, new)], EolMode::Auto, &[1, 2], words);
     }
+    // Nor if what is left has another form.
+    let edits = [Edit::new("foo(a);\nbar( b );\n", "bar(b);\n")];
+    let words = "lines 1-2 differ only in blanks\nfile: foo( a );\nold:  foo(a);";
+    check_edits(text, &edits, EolMode::Auto, &[1, 2], words);
     let edits = [Edit::new("missing();\nbar(b);\n", "bar(b);\n")];
     let finding = explained(text.as_bytes(), &edits, EolMode::Auto, &patient()).unwrap();
     assert_eq!(finding.probe, Some("nearest"));
@@ -745,4 +750,35 @@ fn the_micro_sign_is_told_from_the_greek_letter() {
     let words = "line 1 differs only in look-alike or invisible characters: the file has U+00B5\
                  \nfile: 5 [U+00B5]sec\nold:  5 μsec";
     check("5 \u{b5}sec\n", "5 \u{3bc}sec", &[1, 1], words);
+}
+
+#[test]
+fn blanks_before_the_last_break_are_seen() {
+    let words = "line 1 differs only in blanks at the ends of lines\nfile: foo   \nold:  foo";
+    check("foo   \nbar\n", "foo\n", &[1, 1], words);
+    let words = "line 2 differs only in look-alike or invisible characters: the file has U+200B\
+                 \nfile: use std;[U+200B]\nold:  use std;";
+    check("x\nuse std;\u{200b}\n", "use std;\n", &[2, 2], words);
+    let words = "lines 1-2 differ only in blanks at the ends of lines\nfile: bar \nold:  bar";
+    check("foo\nbar \n", "foo\nbar\n", &[1, 2], words);
+}
+
+#[test]
+fn of_a_text_that_takes_too_long_it_is_said_so() {
+    let text = "some line\n".repeat(200_000);
+    let words = "the file is too large to look at all of it for what is near; search it for a rare \
+                 piece of \"old\"";
+    let spent = Budget {
+        until: Instant::now(),
+        ..patient()
+    };
+    let small = Budget {
+        max_bytes: SMALL,
+        ..patient()
+    };
+    for budget in [spent, small] {
+        let edits = [Edit::new("some  line", "x")];
+        let finding = explained(text.as_bytes(), &edits, EolMode::Auto, &budget).unwrap();
+        assert_eq!((finding.words.as_str(), finding.probe), (words, None));
+    }
 }

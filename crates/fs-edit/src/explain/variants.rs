@@ -8,7 +8,13 @@ use super::finding::Finding;
 impl Field<'_> {
     /// Returns the place of `old` with its escapes resolved or its line numbers taken off.
     pub(super) fn variants(&self, old: &str) -> Option<Finding> {
-        let escapes = [unescaped(old), without_entities(old), with_entities(old)];
+        let ampersands = Some(old.replace('&', "&amp;")).filter(|text| text != old);
+        let escapes = [
+            unescaped(old),
+            without_entities(old),
+            with_entities(old),
+            ampersands,
+        ];
         let escapes = escapes.into_iter().flatten().map(|text| {
             let words = "\"old\" matches %, but for its escapes: text is compared as it is given";
             (text, "escapes", words)
