@@ -10,6 +10,7 @@ mod operations;
 mod oracle;
 pub(crate) mod random;
 mod report;
+mod said;
 mod session;
 mod trace;
 mod world;
@@ -25,7 +26,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::setup::Setup;
 use crate::{demo, shell};
 use fault::{Errors, Fault};
 use operations::{OPERATIONS, Operation};
@@ -52,6 +52,8 @@ pub(crate) struct Options {
     profile: demo::Profile,
     /// One fault alone, `OPERATION:CALL:NUMBER:ERROR`, or one operation.
     only: Option<String>,
+    /// How many faults that went wrong end the round.
+    enough: usize,
 }
 
 /// A fault at a call of an operation.
@@ -62,26 +64,33 @@ struct Point {
     fault: Fault,
 }
 
-/// Returns whether this machine can break system calls: `strace` comes with the system, and some
-/// containers forbid it.
-fn can_run() -> bool {
-    shell::works("strace", &["-f", "-qq", "-o", "/dev/null", "true"])
+/// Checks that this machine can break system calls.
+///
+/// # Errors
+/// Says what to install, or to allow: some containers forbid it.
+fn check_strace() -> Result<()> {
+    ensure!(
+        shell::works("strace", &["-V"]),
+        "no fault can be injected: install strace (apt-get install strace)"
+    );
+    ensure!(
+        shell::works("strace", &["-f", "-qq", "-o", "/dev/null", "true"]),
+        "no fault can be injected: strace may not trace here; allow ptrace (for a container: \
+         --cap-add SYS_PTRACE)"
+    );
+    Ok(())
 }
 
 /// Breaks the server for two minutes, as a part of all tests: the release build where there is one.
-/// Returns what is missing on this machine if that cannot be done.
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) fn test() -> Result<Setup<()>> {
-    if !can_run() {
-        return Ok(Setup::Missing("strace that may be used"));
-    }
+pub(crate) fn test() -> Result<()> {
     let mut options = Options::round(ROUND);
     if !demo::target().join("release/tool-server").exists() {
         options.profile = demo::Profile::Dev;
     }
-    run(&options).map(Setup::Ready)
+    run(&options)
 }
 
 impl Options {
@@ -93,6 +102,7 @@ impl Options {
             errors: Errors::Likely,
             profile: demo::Profile::Release,
             only: None,
+            enough: ENOUGH,
         }
     }
 
@@ -116,6 +126,7 @@ impl Options {
                 "--seed" => options.seed = value()?.parse()?,
                 "--seconds" => options.limit = Some(Duration::from_secs(value()?.parse()?)),
                 "--dev" => options.profile = demo::Profile::Dev,
+                "--no-fail-fast" => options.enough = usize::MAX,
                 "--full" => options.errors = Errors::All,
                 "--only" => options.only = Some((*value()?).to_owned()),
                 other => bail!("faults has no {other}"),
@@ -142,7 +153,7 @@ impl Point {
 /// # Errors
 /// Fails when a fault costs a byte, or a call of a trace was never broken.
 pub(crate) fn run(options: &Options) -> Result<()> {
-    ensure!(can_run(), "this machine has no strace, or may not use it");
+    check_strace()?;
     round(&demo::build(options.profile)?, options)
 }
 
@@ -174,6 +185,9 @@ fn round(program: &Path, options: &Options) -> Result<()> {
     });
     result?;
     let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if options.limit.is_none() && report.bad() == 0 {
+        report.check_complete()?;
+    }
     report.close(&report_file(), seed, start.elapsed())
 }
 
@@ -284,7 +298,7 @@ fn work(
             println!("    {line}");
         }
         lock().add(point, &verdict);
-        if lock().bad() >= ENOUGH {
+        if lock().bad() >= options.enough {
             break;
         }
     }

@@ -32,7 +32,7 @@ cargo xtask COMMAND
   demo [--dev]    a session with the gate on a copy of this source tree
   bench [--quick] the speed goals, measured against other servers; keeps docs/bench.md
   mutants [NAME]  breaks the engines on purpose, one named way at a time; a test must fail
-  faults [--seed N] [--seconds N | --full] [--only NAME] [--dev]
+  faults [--seed N] [--seconds N] [--full] [--only NAME] [--dev] [--no-fail-fast]
                   breaks each system call of each change, and kills the process there
   fuzz TARGET --seconds N | --input FILE
                   throws made-up bytes at decode, window, plan, relpath or mcp_arguments

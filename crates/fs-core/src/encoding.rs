@@ -135,7 +135,8 @@ impl Encoding {
         self.0 == Kind::Legacy(encoding_rs::ISO_2022_JP)
     }
 
-    pub(crate) fn is_single_byte(self) -> bool {
+    /// Returns whether every character is one byte.
+    pub fn is_single_byte(self) -> bool {
         self.whatwg().is_single_byte()
     }
 

@@ -1,12 +1,15 @@
 //! What can go wrong, as data: codes, fields and the next step.
 
 mod system;
+mod words;
 
 use std::io;
 
+use crate::encoding::Encoding;
 use crate::error::Field;
 
 use system::{describe, is_full};
+use words::{guessed, places};
 
 /// What went wrong, with the numbers and texts that a caller can act on.
 #[derive(Debug, thiserror::Error)]
@@ -132,6 +135,9 @@ pub enum Problem {
     /// The file is not, or no longer, the one that was read.
     #[error("the file has changed since it was read")]
     Conflict,
+    /// The file is not as the change left it that is to be undone.
+    #[error("somebody has written to the file since that change")]
+    ChangedSince,
     /// The file or the answer is over a limit.
     #[error("too large: {size} bytes, the limit is {limit}")]
     TooLarge {
@@ -162,9 +168,12 @@ pub enum Problem {
         /// The offset of the first byte that does not fit, counted from 0.
         offset: u64,
     },
-    /// The file's encoding is not certain enough to write this text.
-    #[error("the file's encoding is not certain")]
-    EncodingUnknown,
+    /// The file's encoding is not certain enough to find or write this text.
+    #[error("the file's encoding is not certain{}", guessed(.guess.as_deref()))]
+    EncodingUnknown {
+        /// The encoding that it looks like; `None` where it looks like none.
+        guess: Option<String>,
+    },
     /// A character has no form in the file's encoding.
     #[error("{character} at line {line}, column {column} cannot be written in {encoding}")]
     Unencodable {
@@ -301,12 +310,12 @@ impl Problem {
             Self::OverlappingMatches { .. } => ErrorKind::OverlappingMatches,
             Self::OverlappingEdits { .. } => ErrorKind::OverlappingEdits,
             Self::NoOp => ErrorKind::NoOp,
-            Self::Conflict => ErrorKind::Conflict,
+            Self::Conflict | Self::ChangedSince => ErrorKind::Conflict,
             Self::TooLarge { .. } => ErrorKind::TooLarge,
             Self::NotText { .. } => ErrorKind::NotText,
             Self::BinaryFile { .. } => ErrorKind::BinaryFile,
             Self::EncodingMismatch { .. } => ErrorKind::EncodingMismatch,
-            Self::EncodingUnknown => ErrorKind::EncodingUnknown,
+            Self::EncodingUnknown { .. } => ErrorKind::EncodingUnknown,
             Self::Unencodable { .. } => ErrorKind::Unencodable,
             Self::Cancelled => ErrorKind::Cancelled,
             Self::BackupFailed(_) => ErrorKind::BackupFailed,
@@ -321,6 +330,13 @@ impl Problem {
             lines: Vec::new(),
             probe: None,
             exact: None,
+        }
+    }
+
+    /// Returns an `encoding_unknown` with the encoding that the bytes look like.
+    pub fn encoding_unknown(guess: Option<Encoding>) -> Self {
+        Self::EncodingUnknown {
+            guess: guess.map(|guess| guess.name().to_owned()),
         }
     }
 
@@ -351,14 +367,20 @@ impl Problem {
                 "make `old` longer, or set `expected_count` to -1 to replace from left to right"
             }
             Self::OverlappingEdits { .. } => "join the two edits into one",
+            Self::ChangedSince => {
+                "nothing is put over what others wrote: read the file and write what it should hold"
+            }
             Self::Conflict => "read the file again and repeat the change on what it holds now",
             Self::IsADirectory => "list the directory, or name a file in it",
             Self::AlreadyExists => "choose another name, or overwrite the file on purpose",
             Self::HardLink { .. } => {
                 "break the link or write in place, by `on_hard_link`, or use another name"
             }
-            Self::NotText { .. } | Self::EncodingUnknown => {
+            Self::NotText { .. } | Self::EncodingUnknown { guess: None } => {
                 "name the file's encoding by `encoding`"
+            }
+            Self::EncodingUnknown { .. } => {
+                "name the file's encoding by `encoding`, the one that it looks like or another one"
             }
             Self::EncodingMismatch { .. } => "leave `encoding` out, or name the right one",
             Self::Unencodable { encoding, .. } if encoding == "gbk" => {
@@ -465,20 +487,9 @@ impl Problem {
                 ("column", Number(*column)),
                 ("encoding", Text(encoding.clone())),
             ],
+            Self::EncodingUnknown { guess: Some(guess) } => vec![("guess", Text(guess.clone()))],
             Self::Io { retry, .. } => vec![("retry", Flag(*retry))],
             _ => Vec::new(),
         }
-    }
-}
-
-/// Returns where matches stand, in words: the lines that are known, and how many more there are.
-fn places(found: u64, lines: &[u64]) -> Option<String> {
-    let more = found.saturating_sub(lines.len() as u64);
-    let known: Vec<_> = lines.iter().map(u64::to_string).collect();
-    let known = known.join(", ");
-    match (lines.is_empty(), more) {
-        (true, _) => None,
-        (false, 0) => Some(format!("at lines {known}")),
-        (false, more) => Some(format!("at lines {known} and {more} more")),
     }
 }

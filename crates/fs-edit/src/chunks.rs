@@ -11,7 +11,7 @@ use crate::haystack::Form;
 use crate::tokens::collapse_bytes;
 
 /// A byte below this is a character in every legacy set, and never a part of another one.
-const FIRST_TRAIL: u8 = 0x30;
+pub(crate) const FIRST_TRAIL: u8 = 0x30;
 /// How far back such a byte is looked for before the characters are walked.
 const CUT_REACH: usize = 4096;
 const ESCAPE: u8 = 0x1B;

@@ -1,6 +1,7 @@
 //! The unified diff, made from the known spans: never by comparing whole files.
 
 mod between;
+mod page;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,6 +13,8 @@ use crate::body::Body;
 use crate::breaks::{Breaks, Style};
 use crate::changes::{Block, blocks};
 use crate::side::{Gap, Side};
+
+use page::Page;
 
 pub use between::{WholeText, diff_between};
 
@@ -32,6 +35,8 @@ pub struct DiffOptions {
     pub max_lines: usize,
     /// The most bytes.
     pub max_bytes: usize,
+    /// The number of the source's first line: more than 1 where it is a part of a file.
+    pub first_line: u64,
 }
 
 impl Default for DiffOptions {
@@ -40,6 +45,7 @@ impl Default for DiffOptions {
             context: 3,
             max_lines: 200,
             max_bytes: 16 * 1024,
+            first_line: 1,
         }
     }
 }
@@ -91,7 +97,10 @@ pub fn diff_of_content(
     let mut shown = blocks(&view.body, patch, view.text_start);
     let mut next = ahead.next().transpose()?;
     let mut page = Page::new(options);
-    let mut place = Place::default();
+    let mut place = Place {
+        lines: options.first_line.saturating_sub(1),
+        ..Place::default()
+    };
     let mut hunks_left_out = 0_u64;
     while let Some(first) = next {
         let mut hunk = Hunk::at(first.old.start);
@@ -142,14 +151,6 @@ struct Hunk {
     added: u64,
     /// The breaks of the new lines.
     eol: Eol,
-}
-
-/// The diff so far, and what no longer went in.
-struct Page<'a> {
-    options: &'a DiffOptions,
-    text: String,
-    lines: usize,
-    left_out: u64,
 }
 
 /// How a line takes part in a change.
@@ -403,53 +404,6 @@ impl<'s> Line<'s> {
             bytes: &side.bytes,
             gaps: side.gaps.clone(),
         }
-    }
-}
-
-impl<'a> Page<'a> {
-    fn new(options: &'a DiffOptions) -> Self {
-        Self {
-            options,
-            text: String::new(),
-            lines: 0,
-            left_out: 0,
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.left_out > 0
-    }
-
-    fn has_room(&self, lines: usize) -> bool {
-        self.lines + lines <= self.options.max_lines
-    }
-
-    /// Adds lines that are shown whatever the caps say.
-    fn head(&mut self, text: &str, lines: usize) {
-        self.text.push_str(text);
-        self.lines += lines;
-    }
-
-    /// Adds a row, unless it is over a cap.
-    fn row(&mut self, text: &str, lines: usize) {
-        let fits = self.has_room(lines) && self.text.len() + text.len() <= self.options.max_bytes;
-        if fits {
-            self.head(text, lines);
-        } else {
-            self.left_out += 1;
-        }
-    }
-
-    fn finish(mut self, hunks_left_out: u64) -> String {
-        let lines = format!("{} more lines of this hunk", self.left_out);
-        let hunks = format!("{hunks_left_out} more hunks");
-        match (self.left_out, hunks_left_out) {
-            (0, 0) => {}
-            (_, 0) => self.text.extend(["[cut: ", &lines, "]\n"]),
-            (0, _) => self.text.extend(["[cut: ", &hunks, "]\n"]),
-            _ => self.text.extend(["[cut: ", &lines, ", ", &hunks, "]\n"]),
-        }
-        self.text
     }
 }
 

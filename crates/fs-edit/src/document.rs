@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
-use fs_core::{Content, Encoding, EncodingBy, Eol, ErrorKind, Problem, Result, Shape, TextFormat};
+use fs_core::{
+    Content, Encoding, EncodingBy, Eol, Error, ErrorKind, Problem, Result, Shape, TextFormat,
+};
 
 use crate::body::Body;
+use crate::chunks::FIRST_TRAIL;
 use crate::request::Request;
 
 /// A file's bytes with what they are taken for.
@@ -109,9 +112,30 @@ impl<'a> Document<'a> {
     /// `encoding_unknown`.
     pub(crate) fn check_old(&self, text: &str) -> Result<()> {
         if self.is_opaque() && !text.is_ascii() {
-            return Err(Problem::EncodingUnknown.into());
+            return Err(self.uncertain());
         }
         Ok(())
+    }
+
+    /// Checks that a match is no part of a character: `text` is what was found, after a character that
+    /// is no ASCII. What looks like a set of single bytes may be one of two: there that character
+    /// would go on into ASCII from [`FIRST_TRAIL`] on.
+    ///
+    /// # Errors
+    /// `encoding_unknown`.
+    pub(crate) fn check_after_high(&self, text: &str) -> Result<()> {
+        let is_trail = |byte: u8| byte.is_ascii() && byte >= FIRST_TRAIL;
+        let may_be_half = text.bytes().next().is_some_and(is_trail);
+        match self.charset {
+            Charset::Opaque => Err(self.uncertain()),
+            Charset::Guessed(it) if it.is_single_byte() && may_be_half => Err(self.uncertain()),
+            Charset::Guessed(_) | Charset::Sure(_) => Ok(()),
+        }
+    }
+
+    /// Returns the `encoding_unknown` that names what the file looks like.
+    pub(crate) fn uncertain(&self) -> Error {
+        Problem::encoding_unknown(self.encoding()).into()
     }
 
     /// Checks that `text` can be written, whole, so that the place of a misfit is its place in
@@ -139,9 +163,7 @@ impl<'a> Document<'a> {
             }
             Charset::Sure(encoding) => encoding.encode(&text),
             Charset::Guessed(encoding) => match encoding.encode(&text) {
-                Err(error) if error.kind() == ErrorKind::Unencodable => {
-                    Err(Problem::EncodingUnknown.into())
-                }
+                Err(error) if error.kind() == ErrorKind::Unencodable => Err(self.uncertain()),
                 result => result,
             },
         }

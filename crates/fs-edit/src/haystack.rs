@@ -293,7 +293,7 @@ impl<'t, 'a> Haystack<'t, 'a> {
             let next = characters.peek().map(|next| next.bytes.start);
             let here = next.unwrap_or(raw.len());
             if here < last_end {
-                return Err(Problem::EncodingUnknown.into());
+                return Err(Problem::encoding_unknown(None).into());
             }
             mapped.push(here);
         }

@@ -202,7 +202,7 @@ fn offset_of_column(document: &Document<'_>, line: Range<usize>, place: Place) -
     if is_ascii {
         Ok(end)
     } else {
-        Err(Problem::EncodingUnknown.into())
+        Err(Problem::encoding_unknown(None).into())
     }
 }
 
@@ -218,15 +218,19 @@ fn edge_before(
         form: Form::Raw,
     };
     let mut chunks = Chunks::new(document.body(), &line, reading);
-    let (mut count, mut last) = (0, None);
+    let (mut count, mut last, mut is_after_high) = (0, None, false);
     while let Some(chunk) = chunks.next()? {
         for character in chunk.mark.spelled(&chunk.raw).chars(encoding) {
             let edge = chunk.mark.text + character.bytes.start;
             count += 1;
             if count == place.column {
+                if is_after_high {
+                    document.check_after_high(character.character.encode_utf8(&mut [0; 4]))?;
+                }
                 return other_edge(edge, last);
             }
             last = Some(edge);
+            is_after_high = !character.character.is_ascii();
         }
     }
     if count + 1 == place.column {
@@ -239,7 +243,7 @@ fn edge_before(
 /// no edge between them.
 fn other_edge(edge: usize, last: Option<usize>) -> Result<usize> {
     if last == Some(edge) {
-        return Err(Problem::EncodingUnknown.into());
+        return Err(Problem::encoding_unknown(None).into());
     }
     Ok(edge)
 }

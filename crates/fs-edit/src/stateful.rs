@@ -46,7 +46,7 @@ pub(crate) fn check_reads_back(
         let common = left.len().min(right.len());
         let ended = (!more_left && !right.is_empty()) || (!more_right && !left.is_empty());
         if ended || left.as_bytes().get(..common) != right.as_bytes().get(..common) {
-            return Err(Problem::EncodingUnknown.into());
+            return Err(Problem::encoding_unknown(None).into());
         }
         // Equal bytes, so they end on the edge of a character on both sides.
         left = left.get(common..).unwrap_or_default().to_owned();
@@ -144,7 +144,7 @@ impl<'s, 't, 'a> Actual<'s, 't, 'a> {
         };
         match pushed {
             Ok(()) => Ok(true),
-            Err(_) => Err(Problem::EncodingUnknown.into()),
+            Err(_) => Err(Problem::encoding_unknown(None).into()),
         }
     }
 

@@ -202,8 +202,8 @@ impl<'a> Needle<'a> {
     fn check(&self, document: &Document<'_>, matches: &Matches) -> Result<()> {
         self.check_count(matches)?;
         self.check_size(matches)?;
-        if document.is_opaque() && matches.after_high {
-            return Err(Problem::EncodingUnknown.into());
+        if matches.after_high {
+            document.check_after_high(&self.edit.old)?;
         }
         Ok(())
     }

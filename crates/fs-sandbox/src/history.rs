@@ -7,14 +7,17 @@
 
 mod leftovers;
 mod log;
+mod move_back;
 mod objects;
 mod pending;
 mod query;
 mod record;
+mod steps;
 mod store;
 mod undo;
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -109,7 +112,7 @@ pub(crate) struct History {
     base: Result<(Dir, PathBuf), String>,
     limits: HistoryLimits,
     secrets: Policy,
-    stores: Mutex<HashMap<PathBuf, Option<Arc<Store>>>>,
+    stores: Mutex<HashMap<PathBuf, Arc<Store>>>,
     swept: u64,
 }
 
@@ -188,34 +191,65 @@ impl History {
         if !root.rights.changes() {
             return 0;
         }
-        let swept = self.existing(root).map(|store| store.sweep(&root.dir));
-        swept.and_then(Result::ok).unwrap_or_default()
+        let Ok(Some(store)) = self.existing(root) else {
+            return 0;
+        };
+        store.sweep(&root.dir).unwrap_or_default()
     }
 
-    /// Returns the store of a root; `None` where there is none to be had.
-    fn store(&self, root: &Root) -> Option<Arc<Store>> {
-        let (base, _) = self.base.as_ref().ok()?;
+    /// Returns the store of a root; `None` where no history is kept. One that cannot be opened is
+    /// asked for again at the next change.
+    ///
+    /// # Errors
+    /// `io`, `permission_denied`.
+    fn store(&self, root: &Root) -> Result<Option<Arc<Store>>> {
+        let Ok((base, _)) = &self.base else {
+            return Ok(None);
+        };
         let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        let store = stores.entry(root.real_path.clone()).or_insert_with(|| {
-            let store = Store::open(base, &root.real_path, self.limits);
-            store.ok().map(Arc::new)
-        });
-        store.clone()
+        if let Some(store) = stores.get(&root.real_path) {
+            return Ok(Some(Arc::clone(store)));
+        }
+        let store = Arc::new(Store::open(base, &root.real_path, self.limits)?);
+        stores.insert(root.real_path.clone(), Arc::clone(&store));
+        Ok(Some(store))
     }
 
     /// Returns the store of a root if there is one already.
-    fn existing(&self, root: &Root) -> Option<Arc<Store>> {
-        let (base, _) = self.base.as_ref().ok()?;
-        Store::is_there(base, &root.real_path).then(|| self.store(root))?
+    ///
+    /// # Errors
+    /// As [`History::store`].
+    fn existing(&self, root: &Root) -> Result<Option<Arc<Store>>> {
+        match &self.base {
+            Ok((base, _)) if Store::is_there(base, &root.real_path)? => self.store(root),
+            _ => Ok(None),
+        }
     }
 
-    fn name(&self, place: &Place) -> Name {
-        let store = self.store(&place.root);
-        Name {
-            is_recorded: store.is_some() && !self.secrets.forbids(Rights::READ, &place.rel),
+    /// Returns whether a file usually holds a secret, or is named as a copy of one that does.
+    fn is_secret(&self, path: &RelPath) -> bool {
+        let mut original = Some(path.clone());
+        std::iter::from_fn(|| {
+            let path = original.take()?;
+            original = without_copy_mark(&path);
+            Some(path)
+        })
+        .any(|path| self.secrets.forbids(Rights::READ, &path))
+    }
+
+    /// Returns a name that is about to change, and why it has no history where it should have one.
+    fn name(&self, place: &Place) -> (Name, Option<Error>) {
+        let is_secret = self.is_secret(&place.rel);
+        let (store, failure) = match self.store(&place.root) {
+            Ok(store) => (store, None),
+            Err(error) => (None, Some(error).filter(|_| !is_secret)),
+        };
+        let name = Name {
+            is_recorded: store.is_some() && !is_secret,
             store,
             path: place.rel.clone(),
-        }
+        };
+        (name, failure)
     }
 }
 
@@ -259,8 +293,28 @@ impl Workspace {
     pub(crate) fn pending(&self, places: &[&Place], undoes: Option<u64>) -> Result<Pending> {
         let history = &self.shared().history;
         let names = places.iter().map(|place| history.name(place));
-        Pending::new(names.collect(), self.tool(), undoes)
+        let (names, failures): (Vec<_>, Vec<_>) = names.unzip();
+        let pending = Pending::new(names, self.tool(), undoes)?;
+        if let Some(error) = failures.iter().flatten().next() {
+            pending.give_up(error);
+        }
+        Ok(pending)
     }
+}
+
+/// Returns the path of what a path that ends like a backup is a copy of.
+fn without_copy_mark(path: &RelPath) -> Option<RelPath> {
+    let name = path.file_name()?.to_str()?;
+    let is_mark = |end: &str| {
+        ["bak", "backup", "old", "orig", "save", "copy"].contains(&end)
+            || !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let original = match name.rsplit_once('.') {
+        Some((original, end)) if is_mark(&end.to_lowercase()) => original,
+        _ => name.strip_suffix('~')?,
+    };
+    let parent = path.parent().unwrap_or_default();
+    parent.join(OsStr::new(original)).ok()
 }
 
 /// Returns a glob that matches this path and nothing else.

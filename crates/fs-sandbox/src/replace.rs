@@ -21,6 +21,7 @@ mod old_file;
 pub(crate) mod pieces;
 mod placed;
 mod restored;
+mod second;
 mod swap;
 pub(crate) mod temp;
 #[cfg(test)]
@@ -36,6 +37,7 @@ use rustix::io::Errno;
 
 pub(crate) use old_file::OldFile;
 pub(crate) use restored::Restored;
+pub(crate) use second::SecondName;
 pub(crate) use transfer::{Over, TransferHow, copy, relocate, remove, remove_link, restore_link};
 
 use crate::history::{Before, End, Pending, Share};
@@ -237,12 +239,17 @@ fn take_name<'a>(
     let _old = Alone::with(old.file(), options.cancel)?;
     let _new = Alone::with(file, options.cancel)?;
     old.snapshot().check_at(target)?;
+    // Whatever comes of it: a link to the file moves the time of the last change of its status.
+    let is_recorded = options.pending.records(End::Last);
     let before = keep(target, old, options)?;
     let mut expected = old.snapshot();
+    if is_recorded {
+        expected = old.unchanged_snapshot()?;
+    }
     let kept = backup::make(target, old, &mut expected, options)?;
     let after = options.pending.state_of(End::Last, file);
     let begun = options.pending.begin(vec![(before, after)]);
-    if options.pending.records(End::Last) {
+    if is_recorded {
         expected = old.unchanged_snapshot()?;
     }
     swap::swap_in(target, temp, file, old, &expected)?;

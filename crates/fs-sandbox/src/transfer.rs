@@ -205,7 +205,7 @@ impl Workspace {
     }
 
     /// Locks two names in their order, or refuses one name given twice.
-    fn lock_both(
+    pub(crate) fn lock_both(
         &self,
         source: &Place,
         target: &Place,

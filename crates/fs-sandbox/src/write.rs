@@ -294,11 +294,14 @@ impl Workspace {
         let composed = text::new_file(text, options)?;
         match Held::of(self, place, &options.update) {
             Ok(held) if !held.is_file() => held.create(&composed),
-            Err(error) if matches!(error.kind(), ErrorKind::Cancelled | ErrorKind::Io) => {
-                Err(error)
-            }
             // Something came meanwhile, a link or a directory perhaps.
-            _ => Err(Problem::AlreadyExists.into()),
+            Ok(_) => Err(Problem::AlreadyExists.into()),
+            Err(error) => Err(match error.kind() {
+                ErrorKind::Conflict | ErrorKind::IsADirectory | ErrorKind::NotAFile => {
+                    Problem::AlreadyExists.into()
+                }
+                _ => error,
+            }),
         }
     }
 

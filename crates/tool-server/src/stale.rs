@@ -1,8 +1,9 @@
 //! Files that changed since the session saw them: what a change is checked against, what is told
 //! when the check fails, and what is remembered afterwards.
 //!
-//! Whole files are only overwritten as they were last shown; an edit or an append checks nothing,
-//! since its text is the check, or needs none. A refusal shows what has changed and counts as having
+//! Whole files are only overwritten as they were last shown, and lines only meant by their numbers as
+//! they were counted then; an edit of a text or an append checks nothing, since the text is the check,
+//! or none is needed. A refusal shows what has changed and counts as having
 //! shown the file, so that the same call again is a decision, and goes through. Where nothing can be
 //! shown, because the file cannot be read, it is forgotten, to the same end.
 
@@ -25,7 +26,11 @@ const SHOWN: DiffOptions = DiffOptions {
     context: 2,
     max_lines: 40,
     max_bytes: 4 * 1024,
+    first_line: 1,
 };
+/// How many lines are shown of a file that was rewritten, and how many bytes.
+const HEAD_LINES: usize = 20;
+const HEAD_BYTES: usize = 2 * 1024;
 
 /// A file that a call is about to change, as far as the session knows it.
 #[derive(Debug)]
@@ -214,7 +219,7 @@ fn named_encoding(args: &Args) -> Option<Encoding> {
 /// Returns what has changed since the session saw the file, in lines of their own.
 fn changed(known: &Known, window: Option<&Window>, path: &str) -> String {
     let Some(window) = window else {
-        return "\nIt is large by now, or no text, so the change is not shown.".to_owned();
+        return "\nIt is over 4 MiB, or no text, so the change is not shown.".to_owned();
     };
     let Some(shown) = &known.text else {
         return "\nWhat it held is not remembered, so the change is not shown.".to_owned();
@@ -226,7 +231,14 @@ fn changed(known: &Known, window: Option<&Window>, path: &str) -> String {
     };
     let last = shown.first_line + shown.lines().saturating_sub(1);
     let (old, new) = (plain(&shown.text), plain(part(&window.text, shown)));
-    let diff = diff_between(side(&old), side(&new), path, &SHOWN);
+    let options = DiffOptions {
+        first_line: shown.first_line,
+        ..SHOWN
+    };
+    let diff = diff_between(side(&old), side(&new), path, &options);
+    if tells_of_the_old_only(&diff) {
+        return rewritten(&new, shown.first_line, last);
+    }
     match (diff.is_empty(), shown.is_whole) {
         (true, true) => "\nOnly its line breaks, its encoding or its byte order mark.".to_owned(),
         (true, false) => {
@@ -241,6 +253,28 @@ fn changed(known: &Known, window: Option<&Window>, path: &str) -> String {
             shown.first_line
         ),
     }
+}
+
+/// Returns whether a diff was cut before it came to what is there now.
+fn tells_of_the_old_only(diff: &str) -> bool {
+    let mut rows = diff.lines().skip(2);
+    diff.contains("\n[cut: ") && !rows.any(|row| row.starts_with('+'))
+}
+
+/// Says how lines that were rewritten begin now.
+fn rewritten(new: &str, first: u64, last: u64) -> String {
+    let mut head = String::new();
+    for line in new.split_inclusive('\n').take(HEAD_LINES) {
+        if head.len() + line.len() > HEAD_BYTES {
+            break;
+        }
+        head.push_str(line);
+    }
+    let place = format!("\nLines {first}-{last}, which were shown, were rewritten");
+    if head.is_empty() {
+        return place + ".";
+    }
+    format!("{place}; there it begins now:\n{head}")
 }
 
 /// Returns the lines of `text` that were shown of it before.

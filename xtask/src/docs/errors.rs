@@ -22,7 +22,7 @@ A cancelled call gets no reply.
 ";
 
 /// Problems that share the code of another one.
-const TWINS: [(&str, &str); 1] = [("NothingToUndo", "NotFound")];
+const TWINS: [(&str, &str); 2] = [("NothingToUndo", "NotFound"), ("ChangedSince", "Conflict")];
 
 /// A kind of problem with all that the source says of it.
 #[derive(Debug, Default)]

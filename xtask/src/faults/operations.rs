@@ -69,7 +69,7 @@ const PLAIN: Operation = Operation {
 };
 
 /// Every operation; those of a tool that the server does not have are left out.
-pub(super) const OPERATIONS: [Operation; 26] = [
+pub(super) const OPERATIONS: [Operation; 37] = [
     Operation {
         name: "create",
         before: NOTHING,
@@ -92,9 +92,40 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         ..PLAIN
     },
     Operation {
+        name: "overwrite-backup",
+        call: &[
+            "files_write",
+            "path=f",
+            "content=all of it is new\n",
+            "create_backup=true",
+        ],
+        after: &[
+            ("near/f", File("all of it is new\n", MODE)),
+            ("near/f.bak", File(OLD, MODE)),
+        ],
+        order: &[("near/f.bak", "near/f")],
+        ..PLAIN
+    },
+    Operation {
         name: "append",
         call: &["files_write", "path=f", "content=four\n", "mode=append"],
         after: &[("near/f", File("one\ntwo\nthree\nfour\n", MODE))],
+        ..PLAIN
+    },
+    Operation {
+        name: "append-backup",
+        call: &[
+            "files_write",
+            "path=f",
+            "content=four\n",
+            "mode=append",
+            "create_backup=true",
+        ],
+        after: &[
+            ("near/f", File("one\ntwo\nthree\nfour\n", MODE)),
+            ("near/f.bak", File(OLD, MODE)),
+        ],
+        order: &[("near/f.bak", "near/f")],
         ..PLAIN
     },
     Operation {
@@ -107,6 +138,40 @@ pub(super) const OPERATIONS: [Operation; 26] = [
             "line=2",
         ],
         after: &[("near/f", File("one\n1.5\ntwo\nthree\n", MODE))],
+        ..PLAIN
+    },
+    Operation {
+        name: "insert-backup",
+        call: &[
+            "files_write",
+            "path=f",
+            "content=1.5\n",
+            "mode=insert",
+            "line=2",
+            "create_backup=true",
+        ],
+        after: &[
+            ("near/f", File("one\n1.5\ntwo\nthree\n", MODE)),
+            ("near/f.bak", File(OLD, MODE)),
+        ],
+        order: &[("near/f.bak", "near/f")],
+        ..PLAIN
+    },
+    Operation {
+        name: "insert-at-column",
+        call: &[
+            "edit_file",
+            "path=f",
+            "mode=insert",
+            "line=2",
+            "column=4",
+            "text= (2)",
+        ],
+        after: &[
+            ("near/f", File("one\ntwo (2)\nthree\n", MODE)),
+            ("near/f.bak", File(OLD, MODE)),
+        ],
+        order: &[("near/f.bak", "near/f")],
         ..PLAIN
     },
     Operation {
@@ -262,6 +327,61 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         ..PLAIN
     },
     Operation {
+        name: "undo-overwrite",
+        first: &[&["files_write", "path=f", "content=all of it is new\n"]],
+        call: &["undo_edit", "path=f"],
+        after: F,
+        undo: &[],
+        ..PLAIN
+    },
+    Operation {
+        name: "undo-append",
+        first: &[&["files_write", "path=f", "content=four\n", "mode=append"]],
+        call: &["undo_edit", "path=f"],
+        after: F,
+        undo: &[],
+        ..PLAIN
+    },
+    Operation {
+        name: "undo-insert",
+        first: &[&[
+            "files_write",
+            "path=f",
+            "content=1.5\n",
+            "mode=insert",
+            "line=2",
+        ]],
+        call: &["undo_edit", "path=f"],
+        after: F,
+        undo: &[],
+        ..PLAIN
+    },
+    Operation {
+        name: "undo-edit-backup",
+        first: &[&["files_edit", "path=f", EDITS, "create_backup=true"]],
+        call: &["undo_edit", "path=f"],
+        after: &[("near/f", File(OLD, MODE)), ("near/f.bak", File(OLD, MODE))],
+        undo: &[],
+        ..PLAIN
+    },
+    Operation {
+        name: "undo-copy",
+        first: &[&["copy_file", "src_path=f", "dst_path=c"]],
+        call: &["undo_edit", "path=c"],
+        after: F,
+        undo: &[],
+        ..PLAIN
+    },
+    Operation {
+        name: "undo-copy-over",
+        before: &[("near/c", File(OTHER, 0o600)), ("near/f", File(OLD, MODE))],
+        first: &[&["copy_file", "src_path=f", "dst_path=c", "overwrite=true"]],
+        call: &["undo_edit", "path=c"],
+        after: &[("near/c", File(OTHER, 0o600)), ("near/f", File(OLD, MODE))],
+        undo: &[],
+        ..PLAIN
+    },
+    Operation {
         name: "undo-hard-link",
         before: &[("near/f", File(OLD, MODE)), ("near/g", Same("near/f"))],
         first: &[&["files_edit", "path=f", EDITS]],
@@ -303,6 +423,14 @@ pub(super) const OPERATIONS: [Operation; 26] = [
         call: &["undo_edit", "path=m"],
         after: &[("near/f", File(OLD, MODE)), ("near/m", File(OTHER, 0o600))],
         order: &[("near/f", "near/m")],
+        undo: &[],
+        ..PLAIN
+    },
+    Operation {
+        name: "undo-move-across",
+        first: &[&["move_file", "src_path=f", "dst_path=far:m"]],
+        call: &["undo_edit", "path=f"],
+        after: &[("far/m", File(OLD, MODE)), ("near/f", File(OLD, MODE))],
         undo: &[],
         ..PLAIN
     },

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::fault::Fault;
 use super::operations::{Holds, Operation, State};
+use super::said::Said;
 use super::trace::{Call, On};
 use super::world::{Seen, World};
 
@@ -43,6 +44,7 @@ pub(super) struct Run<'a> {
     pub(super) call: &'a Call,
     pub(super) fault: Fault,
     pub(super) end: End,
+    pub(super) said: &'a Said,
     pub(super) before: &'a Seen,
     pub(super) after: &'a Seen,
 }
@@ -63,7 +65,21 @@ impl Outcome {
 
     /// Returns whether the change was made as a whole.
     pub(super) fn is_made(self) -> bool {
-        matches!(self, Self::Made | Self::Unanswered | Self::EndedAfter)
+        let made = [Self::Made, Self::Unkept, Self::Unanswered, Self::EndedAfter];
+        made.contains(&self)
+    }
+
+    /// Returns whether nothing was changed.
+    pub(super) fn is_not_made(self) -> bool {
+        matches!(self, Self::Refused | Self::EndedBefore)
+    }
+
+    /// Returns the outcome where the history could not be kept.
+    pub(super) fn without_history(self) -> Self {
+        match self {
+            Self::Made => Self::Unkept,
+            other => other,
+        }
     }
 }
 
@@ -74,6 +90,7 @@ impl Run<'_> {
     /// Says what is not as it must be.
     pub(super) fn judge(&self) -> Result<Outcome, String> {
         self.check_temps()?;
+        self.said.check(self.end)?;
         let old = self.first_not(|name| self.is_old(name));
         let new = self.first_not(|name| self.is_new(name));
         match self.end {
@@ -92,6 +109,18 @@ impl Run<'_> {
             End::Signal if new.is_none() => Ok(Outcome::EndedAfter),
             End::Signal => self.check_between().map(|()| Outcome::EndedBetween),
         }
+    }
+
+    /// A change that was made and cannot be undone says so; an answer that did not get out says nothing.
+    ///
+    /// # Errors
+    /// It does not.
+    pub(super) fn check_says_no_undo(&self) -> Result<(), String> {
+        if self.said.gives_up_history() || self.end == End::Failure {
+            return Ok(());
+        }
+        let said = self.said;
+        Err(format!("it cannot be undone and nobody says so: {said}"))
     }
 
     /// A temporary name stays only where the process was ended, or where it could not be taken away.

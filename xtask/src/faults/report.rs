@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use super::Point;
 use super::fault::Fault;
@@ -67,6 +67,19 @@ impl Report {
         self.rows.values().flat_map(BTreeMap::values).sum()
     }
 
+    /// Checks that every fault was tried.
+    ///
+    /// # Errors
+    /// Says how many were not.
+    pub(super) fn check_complete(&self) -> Result<()> {
+        let (runs, planned) = (self.runs(), self.planned);
+        ensure!(
+            runs == planned,
+            "a gap: {runs} of {planned} faults were tried"
+        );
+        Ok(())
+    }
+
     /// Writes the whole table to `file` and prints a line for each operation.
     ///
     /// # Errors
@@ -116,5 +129,47 @@ impl Report {
             }
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::OPERATIONS;
+    use super::super::oracle::Outcome;
+    use super::super::trace::{Call, On};
+    use super::*;
+
+    fn point() -> Point {
+        Point {
+            operation: OPERATIONS.first().unwrap(),
+            call: Call {
+                name: "fsync".to_owned(),
+                ordinal: 1,
+                thread: 0,
+                on: On::Tree,
+            },
+            fault: Fault::Kill,
+        }
+    }
+
+    #[test]
+    fn a_gap_and_a_fault_that_went_wrong_fail_the_round() {
+        let folder = tempfile::tempdir().unwrap();
+        let close = |report: &Report| {
+            let file = folder.path().join("report.tsv");
+            report.close(&file, 1, Duration::ZERO)
+        };
+        let mut report = Report::new(2);
+        report.add(&point(), &Verdict::Good(Outcome::Refused));
+        assert!(report.check_complete().is_err());
+        report.add(&point(), &Verdict::Good(Outcome::Made));
+        assert!(report.check_complete().is_ok() && close(&report).is_ok());
+        for bad in [Verdict::Missed, Verdict::Bad("torn".to_owned())] {
+            let mut report = Report::new(1);
+            report.add(&point(), &bad);
+            assert!(close(&report).is_err(), "{bad:?}");
+        }
+        let row = "create\tfsync\tKILL\tmade\t1\n";
+        assert!(report.table().contains(row), "{}", report.table());
     }
 }

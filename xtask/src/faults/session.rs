@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::fault::Fault;
 use super::operations::{Operation, Words};
 use super::oracle::{End, Outcome, Run};
+use super::said::Said;
 use super::trace::{self, Call};
 use super::world::{Seen, World};
 use crate::shell;
@@ -49,7 +50,7 @@ impl Session<'_> {
         let before = self.prepare(operation)?;
         let words = ["-y".to_owned()];
         let end = self.run(&mut self.traced(&words, operation.call))?;
-        ensure!(end == End::Success, "{}: {}", operation.name, self.said());
+        ensure!(end == End::Success, "{}: {}", operation.name, self.said()?);
         let log = self.log()?;
         let state = self.world.state();
         let calls = trace::calls(
@@ -64,13 +65,11 @@ impl Session<'_> {
             call,
             fault: Fault::Kill,
             end,
+            said: &self.said()?,
             before: &before,
             after: &self.world.look()?,
         };
-        match run
-            .judge()
-            .and_then(|outcome| self.check_undo(&run, outcome))
-        {
+        match run.judge().and_then(|it| self.check_history(&run, it)) {
             Ok(Outcome::Made) => Ok(calls),
             Ok(other) => bail!("{} without a fault: {}", operation.name, other.name()),
             Err(error) => bail!("{} without a fault: {error}", operation.name),
@@ -106,21 +105,28 @@ impl Session<'_> {
                 call,
                 fault,
                 end,
+                said: &self.said()?,
                 before: &before,
                 after: &self.world.look()?,
             };
-            let outcome = run.judge().and_then(|outcome| {
-                let outcome = self.check_start(&run, outcome)?;
-                self.check_undo(&run, outcome)
-            });
-            let outside = self.world.outside_change()?;
-            return Ok(match (outcome, outside) {
-                (Ok(outcome), None) => Verdict::Good(outcome),
-                (Ok(_), Some(change)) => Verdict::Bad(change),
-                (Err(error), _) => Verdict::Bad(error),
-            });
+            return self.verdict(&run);
         }
         Ok(Verdict::Missed)
+    }
+
+    /// Judges what the fault left, then what the next start and an undo make of it.
+    fn verdict(&self, run: &Run<'_>) -> Result<Verdict> {
+        let outcome = run.judge().and_then(|outcome| {
+            let outcome = self.check_start(run, outcome)?;
+            let outcome = self.check_history(run, outcome)?;
+            self.check_again(run, outcome).map(|()| outcome)
+        });
+        let outside = self.world.outside_change()?;
+        Ok(match (outcome, outside) {
+            (Ok(outcome), None) => Verdict::Good(outcome),
+            (Ok(_), Some(change)) => Verdict::Bad(change),
+            (Err(error), _) => Verdict::Bad(error),
+        })
     }
 
     /// Returns the command that repeats a fault, in a world that is prepared.
@@ -141,7 +147,7 @@ impl Session<'_> {
                 end == End::Success,
                 "{}: {words:?}: {}",
                 operation.name,
-                self.said()
+                self.said()?
             );
         }
         self.world.look()
@@ -154,7 +160,7 @@ impl Session<'_> {
             return Ok(outcome);
         }
         self.must(&["files_ls", "path=."], "the next start")?;
-        let now = self.world.look().map_err(|error| format!("{error:#}"))?;
+        let now = self.look()?;
         if let Some(temp) = now.temps.first() {
             return Err(format!("{temp} is there even after the next start"));
         }
@@ -171,40 +177,73 @@ impl Session<'_> {
         }
     }
 
-    /// The history reads, and the change is undone as a whole or not at all: a fault may cost the
-    /// history, but neither a file nor a change that is not there.
-    fn check_undo(&self, run: &Run<'_>, outcome: Outcome) -> Result<Outcome, String> {
-        let paths = run.operation.undo;
-        if paths.is_empty() || !self.has("undo_edit") || !outcome.is_made() {
+    /// The history reads, and a change that was made is undone as a whole; only an error may cost the
+    /// history, and then the answer says so. A change that was not made leaves nothing to undo.
+    fn check_history(&self, run: &Run<'_>, outcome: Outcome) -> Result<Outcome, String> {
+        if !self.has("undo_edit") {
             return Ok(outcome);
         }
         self.must(&["edit_history"], "the history")?;
-        let look = || self.world.look().map_err(|error| format!("{error:#}"));
-        let mut before = look()?.names;
-        for path in paths {
-            let end = self.run(&mut self.plain(&["undo_edit", &format!("path={path}")]));
-            let now = look()?;
-            if end.map_err(|error| format!("{error:#}"))? != End::Success {
-                if now.names != before {
-                    return Err("an undo that failed changed a file".to_owned());
-                }
-                return Ok(match run.end {
-                    End::Success | End::Failure => Outcome::Unkept,
-                    End::Signal => outcome,
-                });
-            }
-            before = now.names;
-        }
-        if look()?.contents().eq(run.before.contents()) {
+        let paths = run.operation.undo;
+        if paths.is_empty() {
             return Ok(outcome);
         }
-        Err("undo did not bring back what was there".to_owned())
+        let left = self.look()?;
+        let mut before = left.names.clone();
+        let mut undone = 0;
+        for path in paths {
+            let end = self.run(&mut self.plain(&["undo_edit", &format!("path={path}")]));
+            let now = self.look()?.names;
+            if end.map_err(|error| format!("{error:#}"))? == End::Success {
+                undone += 1;
+            } else if now != before {
+                return Err("an undo that failed changed a file".to_owned());
+            }
+            before = now;
+        }
+        let now = self.look()?;
+        let is_back = now.contents().eq(run.before.contents());
+        let is_left = now.names == left.names;
+        match outcome.is_made() {
+            true if undone == paths.len() && is_back => Ok(outcome),
+            true if undone < paths.len() && run.end != End::Signal => {
+                run.check_says_no_undo().map(|()| outcome.without_history())
+            }
+            true => Err(format!(
+                "undo did not bring back what was there: {}",
+                self.told()
+            )),
+            false if is_back || is_left => Ok(outcome),
+            false => Err("undo of a change that was not made changed a file".to_owned()),
+        }
+    }
+
+    /// A change that was not made can be made now: the fault has left nothing that is in its way.
+    fn check_again(&self, run: &Run<'_>, outcome: Outcome) -> Result<(), String> {
+        if !outcome.is_not_made() {
+            return Ok(());
+        }
+        self.must(run.operation.call, "the same call again")?;
+        let again = Run {
+            end: End::Success,
+            said: &self.said().map_err(|error| format!("{error:#}"))?,
+            after: &self.look()?,
+            ..*run
+        };
+        again
+            .judge()
+            .map(drop)
+            .map_err(|error| format!("again: {error}"))
+    }
+
+    fn look(&self) -> Result<Seen, String> {
+        self.world.look().map_err(|error| format!("{error:#}"))
     }
 
     fn must(&self, words: &[&str], what: &str) -> Result<(), String> {
         match self.run(&mut self.plain(words)) {
             Ok(End::Success) => Ok(()),
-            Ok(_) => Err(format!("{what} fails: {}", self.said())),
+            Ok(_) => Err(format!("{what} fails: {}", self.told())),
             Err(error) => Err(format!("{what}: {error:#}")),
         }
     }
@@ -238,6 +277,8 @@ impl Session<'_> {
             .stderr(File::create(self.file("stderr.log"))?)
             .spawn()?;
         let status = shell::wait(&mut child, PATIENCE)?;
+        let code = status.code().map(|code| code.to_string());
+        fs::write(self.file("status.log"), code.unwrap_or_default())?;
         Ok(match (status.success(), status.signal()) {
             (true, _) => End::Success,
             (_, None) => End::Failure,
@@ -255,14 +296,18 @@ impl Session<'_> {
     }
 
     /// Returns what the last run said.
-    fn said(&self) -> String {
-        let answer = fs::read_to_string(self.file("stdout.log")).unwrap_or_default();
-        (self.errors() + &answer).trim_end().to_owned()
+    fn said(&self) -> Result<Said> {
+        let status = fs::read_to_string(self.file("status.log"))?;
+        Ok(Said {
+            status: status.parse().ok(),
+            output: fs::read_to_string(self.file("stdout.log"))?,
+            errors: fs::read_to_string(self.file("stderr.log"))?,
+        })
     }
 
-    /// Returns what the last run said on its error output.
-    fn errors(&self) -> String {
-        fs::read_to_string(self.file("stderr.log")).unwrap_or_default()
+    /// Returns the same in a line for people.
+    fn told(&self) -> String {
+        self.said().map(|said| said.to_string()).unwrap_or_default()
     }
 }
 

@@ -92,7 +92,7 @@ impl World {
     /// Returns the flags that give a server this world.
     pub(super) fn flags(&self) -> Vec<String> {
         let flag = |name: &str, path: PathBuf| format!("--{name}={}", path.display());
-        let mut all = vec!["--tools=all".to_owned()];
+        let mut all = vec!["--tools=all".to_owned(), "--json".to_owned()];
         all.push(flag("root", self.base.join("near")));
         all.push(format!("--root=far={}", self.far.display()));
         all.push(flag("state", self.state()));

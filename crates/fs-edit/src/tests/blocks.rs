@@ -49,6 +49,7 @@ fn outcome(content: &Content<'_>, request: &Request) -> String {
         context: 1,
         max_lines: 6,
         max_bytes: 200,
+        first_line: 1,
     };
     let diffs = [DiffOptions::default(), few].map(|options| {
         let diff = planned.diff_content(content, "f", &options);

@@ -477,6 +477,48 @@ fn a_guessed_encoding_takes_what_fits_it() {
 }
 
 #[test]
+fn ascii_that_may_be_half_a_character_is_not_replaced_by_guess() {
+    let guess = |request: Request| Request {
+        fallback: Fallback::Auto,
+        ..request
+    };
+    // Shift_JIS that looks like windows-1252: the first backslash is a half of U+8868.
+    let source = b"name = \x95\x5C\ndir = a\\b\n";
+    let error = plan(source, &guess(counted("\\", "/", -1))).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "edits[0]: the file's encoding is not certain: it looks like windows-1252"
+    );
+    blocks::check(source, &guess(counted("\\", "/", -1)));
+    let named = in_encoding(counted("\\", "/", -1), "shift_jis");
+    check(source, &named, Ok(b"name = \x95\x5C\ndir = a/b\n"));
+    let named = in_encoding(counted("\\", "/", -1), "windows-1252");
+    check(source, &named, Ok(b"name = \x95/\ndir = a/b\n"));
+    check(
+        source,
+        &guess(edits(&[("a\\", "a/")])),
+        Ok(b"name = \x95\x5C\ndir = a/b\n"),
+    );
+    check(
+        source,
+        &guess(insert(1, 9, "x")),
+        failed("encoding_unknown"),
+    );
+    check(
+        source,
+        &guess(insert(1, 8, "x")),
+        Ok(b"name = x\x95\x5C\ndir = a\\b\n"),
+    );
+    // What no set of two bytes has there.
+    let source = b"caf\xE9 (noir)\n";
+    check(
+        source,
+        &guess(edits(&[(" (noir", " (vert")])),
+        Ok(b"caf\xE9 (vert)\n"),
+    );
+}
+
+#[test]
 fn legacy_sets_are_searched_by_characters() {
     // The backslash is the second byte of the first character.
     let source = b"\x83\x5C\x5C\n";

@@ -2,12 +2,14 @@
 //! the next start removes what the dead ones name.
 //!
 //! A process has a list of its own, locked as long as it lives. Lines are `+ TOKEN DIR` (names of
-//! that token may stand in that directory), `i TOKEN DEVICE INODE` (this inode is ours to remove) and
-//! `t TOKEN NAME` (what had this name was taken away from it for a moment). The list is emptied
-//! whenever nothing is under way.
+//! that token may stand in that directory), `i TOKEN DEVICE INODE` (this inode is ours to remove),
+//! `l TOKEN TEXT` (a link with this text may stand there, a copy of another one) and `t TOKEN NAME`
+//! (what had this name was taken away from it for a moment). The list is emptied whenever nothing is
+//! under way.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cap_std::fs::{Dir, File};
@@ -39,6 +41,7 @@ struct Left {
     dirs: Vec<RelPath>,
     inodes: HashSet<(u64, u64)>,
     taken: Option<OsString>,
+    link: Option<OsString>,
 }
 
 impl Leftovers {
@@ -66,6 +69,12 @@ impl Leftovers {
     pub(crate) fn take(&self, token: &str, name: &OsStr) {
         let name = escape_name(name);
         self.write(&mut self.list(), &format!("t {token} {name}\n"));
+    }
+
+    /// Writes down that a link with this text is about to be made.
+    pub(crate) fn link(&self, token: &str, text: &OsStr) {
+        let text = escape_name(text);
+        self.write(&mut self.list(), &format!("l {token} {text}\n"));
     }
 
     /// Strikes a change off that has left nothing.
@@ -174,15 +183,27 @@ impl Left {
         let Ok(stat) = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) else {
             return 0;
         };
-        let removed = if let (Some(taken), true) = (&self.taken, temp::is_taken(name)) {
+        let is_ours = self.inodes.contains(&(stat.st_dev, stat.st_ino));
+        let removed = if is_ours {
+            rustix::fs::unlinkat(dir, name, AtFlags::empty())
+        } else if let (Some(taken), true) = (&self.taken, temp::is_taken(name)) {
             // It was not known whether that may go: it gets its name back, unless that is in use.
             rustix::fs::renameat_with(dir, name, dir, &**taken, RenameFlags::NOREPLACE)
-        } else if self.inodes.contains(&(stat.st_dev, stat.st_ino)) || is_nobodys(&stat) {
+        } else if is_nobodys(&stat) || self.is_copied_link(dir, name, &stat) {
             rustix::fs::unlinkat(dir, name, AtFlags::empty())
         } else {
             return 0;
         };
         u64::from(removed.is_ok())
+    }
+}
+
+impl Left {
+    /// Returns whether it is a link with the text of one that was to be copied: nothing is lost with it.
+    fn is_copied_link(&self, dir: &Dir, name: &OsStr, stat: &rustix::fs::Stat) -> bool {
+        FileType::from_raw_mode(stat.st_mode) == FileType::Symlink
+            && rustix::fs::readlinkat(dir, name, Vec::new())
+                .is_ok_and(|text| self.link.as_deref() == Some(OsStr::from_bytes(text.as_bytes())))
     }
 }
 
@@ -204,6 +225,7 @@ fn parse(list: &str) -> HashMap<String, Left> {
         match kind {
             "+" => left.dirs.extend(RelPath::parse_escaped(rest)),
             "i" => left.inodes.extend(inode(rest)),
+            "l" => left.link = Some(unescape_name(rest).into_owned()),
             "t" => left.taken = Some(unescape_name(rest).into_owned()),
             _ => {}
         }

@@ -23,6 +23,8 @@ pub(crate) struct Staged<'o> {
     address: String,
     /// Its size in bytes.
     pub(crate) size: u64,
+    /// The hash of its content, up to 4 MiB.
+    version: Option<String>,
     /// Whether it is the old file itself, which has no other name once the change is made.
     pub(crate) is_the_file: bool,
     placed: bool,
@@ -82,6 +84,7 @@ impl<'o> Staged<'o> {
             name,
             address: address_of(source.old, source.state)?,
             size: source.state.size,
+            version: source.state.version.clone(),
             is_the_file: false,
             placed: false,
         };
@@ -95,13 +98,13 @@ impl<'o> Staged<'o> {
         Ok(Some(staged))
     }
 
-    /// Gives the object its address and returns whether it is new; one that has it already stays.
+    /// Gives the object its address and returns whether it is new; one that has it already stays, if
+    /// it still holds what it should: somebody may have written to it, or a crash cut it short.
     ///
     /// # Errors
     /// `io`.
     pub(crate) fn place(&mut self) -> Result<bool, Errno> {
-        let is_large = self.size > Version::STRONG_BYTES;
-        if is_large || !is_there(self.objects, &self.address)? {
+        if !self.is_kept_already() {
             rustix::fs::renameat(self.objects, &*self.name, self.objects, &*self.address)?;
             self.placed = true;
         }
@@ -140,6 +143,11 @@ impl<'o> Staged<'o> {
             // Best effort: what no entry refers to goes when the log is shortened.
             _ = rustix::fs::unlinkat(self.objects, &*self.address, AtFlags::empty());
         }
+    }
+
+    fn is_kept_already(&self) -> bool {
+        let kept = || FileState::of(open(self.objects, &self.address).ok()?.file()).ok();
+        self.version.is_some() && kept().is_some_and(|kept| kept.version == self.version)
     }
 
     fn link(&mut self, source: Target<'_>, old: &OldFile) -> Result<bool> {
@@ -210,14 +218,6 @@ pub(crate) fn staged_name(token: &str, number: usize) -> String {
 
 fn is_staged(name: &str) -> bool {
     name.starts_with('.')
-}
-
-fn is_there(objects: &Dir, name: &str) -> Result<bool, Errno> {
-    match rustix::fs::statat(objects, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(_) => Ok(true),
-        Err(Errno::NOENT) => Ok(false),
-        Err(errno) => Err(errno),
-    }
 }
 
 fn address_of(old: &OldFile, state: &FileState) -> Result<String> {

@@ -23,6 +23,8 @@ pub(crate) struct Pending {
     names: Vec<Name>,
     by: String,
     undoes: Option<u64>,
+    /// The file that the first of two names gets while it still has the last one.
+    second: Option<FileState>,
     temps: AtomicU32,
     kept: AtomicUsize,
     has_left: AtomicBool,
@@ -61,6 +63,7 @@ pub(crate) enum End {
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Begun<'p> {
+    pending: &'p Pending,
     entries: Vec<(&'p Store, u64, Record)>,
     staged: Vec<Staged<'p>>,
 }
@@ -72,12 +75,20 @@ impl Pending {
             names,
             by: by.to_owned(),
             undoes,
+            second: None,
             temps: AtomicU32::new(0),
             kept: AtomicUsize::new(0),
             has_left: AtomicBool::new(false),
             failure: OnceLock::new(),
             loss: OnceLock::new(),
         })
+    }
+
+    /// Returns the change in which the first name also gets the file that has had the last one.
+    #[must_use]
+    pub(crate) fn with_second_name(mut self, file: FileState) -> Self {
+        self.second = Some(file);
+        self
     }
 
     /// Returns the token and a number for the next temporary name, which is written down first.
@@ -103,6 +114,13 @@ impl Pending {
     pub(crate) fn take(&self, taken: &OsStr) {
         for name in &self.names {
             name.leftovers(|it| it.take(&self.token, taken));
+        }
+    }
+
+    /// Writes down that a link with this text is about to be made under a temporary name.
+    pub(crate) fn link(&self, text: &OsStr) {
+        for name in &self.names {
+            name.leftovers(|it| it.link(&self.token, text));
         }
     }
 
@@ -137,6 +155,7 @@ impl Pending {
         cancel: &Cancel,
     ) -> Result<Before<'_>> {
         let Some(store) = self.store(end) else {
+            self.lose_secrets();
             return Ok(Before::nothing());
         };
         let kept = FileState::of(old.file()).and_then(|state| {
@@ -183,13 +202,25 @@ impl Pending {
     }
 
     /// Writes the entry down: what each name was before and is to be after.
-    pub(crate) fn begin<'p>(&'p self, ends: Vec<(Before<'p>, State)>) -> Begun<'p> {
+    pub(crate) fn begin<'p>(&'p self, mut ends: Vec<(Before<'p>, State)>) -> Begun<'p> {
+        let mut names: Vec<&Name> = self.names.iter().collect();
+        if let Some(file) = &self.second {
+            // As in a move: the name that loses its file comes before the one that gets it.
+            names.reverse();
+            ends.push((Before::nothing(), State::File(file.clone())));
+        }
         let mut begun = Begun {
+            pending: self,
             entries: Vec::new(),
             staged: Vec::new(),
         };
+        if ends.len() > 1 && self.names.first().is_some_and(Name::is_secret) {
+            // An undo of the other half would remove what was moved.
+            self.lose_secrets();
+            return begun;
+        }
         let mut changes: Vec<(&Store, NameChange, Option<Staged<'p>>)> = Vec::new();
-        for (name, (before, after)) in self.names.iter().zip(ends) {
+        for (name, (before, after)) in names.into_iter().zip(ends) {
             let store = name.store.as_deref().filter(|_| name.is_recorded);
             if let (Some(store), None) = (store, self.failure.get()) {
                 changes.push((store, name.change(before.state, after), before.staged));
@@ -245,8 +276,16 @@ impl Pending {
         name.store.as_deref()
     }
 
-    fn give_up(&self, error: &fs_core::Error) {
+    /// Goes on without an entry.
+    pub(crate) fn give_up(&self, error: &fs_core::Error) {
         self.failure.get_or_init(|| error.to_string());
+    }
+
+    /// Says that there is no way back from a change of what usually holds a secret.
+    fn lose_secrets(&self) {
+        if self.names.iter().any(Name::is_secret) {
+            self.lose("what usually holds secrets is not kept");
+        }
     }
 
     /// Says that the change becomes an entry without the bytes that were there before, and why.
@@ -266,6 +305,10 @@ impl Drop for Pending {
 }
 
 impl Name {
+    fn is_secret(&self) -> bool {
+        !self.is_recorded && self.store.is_some()
+    }
+
     fn leftovers(&self, write: impl FnOnce(&super::leftovers::Leftovers)) {
         if let Some(store) = &self.store {
             write(store.leftovers());
@@ -291,6 +334,14 @@ impl<'p> Before<'p> {
     pub(crate) fn of(state: State) -> Self {
         let staged = None;
         Self { state, staged }
+    }
+
+    /// Returns what the name has while its file is rewritten.
+    pub(crate) fn being_rewritten(&self) -> State {
+        match &self.state {
+            State::File(file) => State::File(file.being_rewritten()),
+            State::Absent | State::Link(_) => State::Absent,
+        }
     }
 
     /// As what it was before, where a copy of it was kept.
@@ -321,7 +372,10 @@ impl Begun<'_> {
             if let Some(change) = record.names.last_mut() {
                 change.after = after.clone();
             }
-            drop(store.amend(*id, record));
+            if let Err(error) = store.amend(*id, record) {
+                // The entry says what the name does not have, so no undo knows it again.
+                self.pending.give_up(&error);
+            }
         }
         self.done();
     }

@@ -7,8 +7,8 @@ use fs_core::{ErrorKind, RelPath, Result, Version};
 
 use super::log::Entry;
 use super::record::{FileState, NameChange, State};
+use super::steps::undone_by;
 use super::store::Store;
-use super::undo::undone_by;
 use super::{HistoryEntry, HistoryFile, HistoryName, HistoryStatus, nothing};
 use crate::replace::OldFile;
 use crate::resolve::{Follow, Missing, Root};
@@ -41,8 +41,9 @@ impl Workspace {
         let found = self.subjects(path, need).and_then(|subjects| {
             let mut all = Vec::new();
             for subject in subjects {
-                let entries = subject.store.entries()?;
-                let of_file = |entry: &Entry| entry.record.concerns(&subject.path);
+                let entries = self.made_changes(&subject.root, &subject.store)?;
+                let of_file =
+                    |entry: &Entry| entry.record.concerns(&subject.path) && self.may_tell(entry);
                 all.extend(told(&entries, &subject.root, limit, of_file));
             }
             Ok(newest(all, limit))
@@ -66,17 +67,23 @@ impl Workspace {
             .all()
             .filter(|root| root.rights.contains(Rights::READ))
         {
-            let Some(store) = shared.history.existing(root) else {
+            let Some(store) = shared.history.existing(root)? else {
                 continue;
             };
-            let is_seen = |path: &str| {
-                let path = RelPath::parse_escaped(path);
-                path.is_ok_and(|path| !shared.policy.forbids(Rights::READ, &path))
-            };
-            let names = |entry: &Entry| entry.record.names.iter().all(|name| is_seen(&name.path));
-            all.extend(told(&store.entries()?, root, limit, names));
+            let entries = self.made_changes(root, &store)?;
+            all.extend(told(&entries, root, limit, |entry| self.may_tell(entry)));
         }
         Ok(newest(all, limit))
+    }
+
+    /// Returns whether no name of a change is denied by now.
+    fn may_tell(&self, entry: &Entry) -> bool {
+        let policy = &self.shared().policy;
+        let is_seen = |change: &NameChange| {
+            let path = RelPath::parse_escaped(&change.path);
+            path.is_ok_and(|path| !policy.forbids(Rights::READ, &path))
+        };
+        entry.record.names.iter().all(is_seen)
     }
 
     /// Opens what a name had before or after an entry of its history; `None` for nothing, and for a
@@ -170,7 +177,7 @@ impl Workspace {
     }
 
     fn subject_at(&self, (root, path): (Arc<Root>, RelPath)) -> Result<Subject> {
-        let store = self.shared().history.existing(&root);
+        let store = self.shared().history.existing(&root)?;
         let reason = match self.history_status() {
             HistoryStatus::Off(_) => "no history is kept here",
             HistoryStatus::On { .. } => "the history has no change of this file",

@@ -136,9 +136,29 @@ impl FileState {
         format!("{device:x}-{inode:x}-{seconds:x}-{nanos:x}-{}", self.size)
     }
 
-    /// Returns whether `now` has the same content: equal bytes where both were read, else the same
+    /// Returns what is known of the file while it is rewritten: that it is this one.
+    pub(crate) fn being_rewritten(&self) -> Self {
+        let Stamp(device, inode, ..) = self.stamp;
+        Self {
+            version: None,
+            size: 0,
+            mode: self.mode,
+            stamp: Stamp(device, inode, 0, 0),
+            object: None,
+        }
+    }
+
+    /// Returns whether no more is known than that.
+    pub(crate) fn is_being_rewritten(&self) -> bool {
+        self.version.is_none() && self.size == 0 && self.stamp.written() == (0, 0)
+    }
+
+    /// Returns whether `now` has the same content, or any where none is known: equal bytes where both were read, else the same
     /// inode, which nobody has written to. Of a file that was touched and not read this says no.
     pub(crate) fn has_content_of(&self, now: &Self) -> bool {
+        if self.is_being_rewritten() {
+            return self.stamp.is_same_inode(now.stamp);
+        }
         match (&self.version, &now.version) {
             (Some(before), Some(now)) => before == now,
             _ => self.size == now.size && self.stamp == now.stamp,

@@ -59,8 +59,15 @@ impl Store {
     }
 
     /// Returns whether there is a store of that root in `base`.
-    pub(crate) fn is_there(base: &Dir, root: &Path) -> bool {
-        rustix::fs::statat(base, name_of(root), AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    ///
+    /// # Errors
+    /// `io`.
+    pub(crate) fn is_there(base: &Dir, root: &Path) -> Result<bool> {
+        match rustix::fs::statat(base, name_of(root), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(errno) => Err(errno.into()),
+        }
     }
 
     /// Removes the temporary files that killed processes left below the root; returns how many.

@@ -1,21 +1,20 @@
 //! Undo: a change is taken back if nobody has written since.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use fs_core::{Cancel, ErrorKind, Problem, RelPath, Result, Version, unescape_name};
+use fs_core::{Cancel, Error, ErrorKind, Problem, RelPath, Result, Version, unescape_name};
 use rustix::fs::Mode;
 
 use super::log::Entry;
 use super::nothing;
 use super::query::{self, Subject};
 use super::record::{FileState, NameChange, State};
+use super::steps::{check_chain, stands_for, steps};
 use super::store::Store;
 use crate::remove::RemoveOptions;
 use crate::replace::{self, OldFile, Restored, Target};
 use crate::resolve::{Follow, Missing, Place, Root};
 use crate::rights::{OpenFlags, Operation, Rights, needed};
-use crate::transfer::TransferOptions;
 use crate::workspace::Workspace;
 use crate::write::{HardLinks, Held, UpdateOptions};
 
@@ -52,13 +51,13 @@ pub struct Restoration {
 }
 
 /// A step of an undo: an entry, with all that its store knows.
-struct Step<'a> {
-    workspace: &'a Workspace,
-    root: &'a Arc<Root>,
-    store: &'a Store,
-    entries: &'a [Entry],
-    entry: &'a Entry,
-    cancel: &'a Cancel,
+pub(super) struct Step<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) root: &'a Arc<Root>,
+    pub(super) store: &'a Store,
+    pub(super) entries: &'a [Entry],
+    pub(super) entry: &'a Entry,
+    pub(super) cancel: &'a Cancel,
 }
 
 impl Workspace {
@@ -95,7 +94,7 @@ impl Workspace {
 
     fn undo_all(&self, path: &str, options: &UndoOptions) -> Result<Undone> {
         let need = needed(Operation::Update, OpenFlags::NONE);
-        let (subject, all, ids) = newest_steps(self.subjects(path, need)?, options.entry)?;
+        let (subject, all, ids) = self.newest_steps(self.subjects(path, need)?, options.entry)?;
         check_chain(&all, &ids)?;
         self.check_version(path, options)?;
         let mut undone = Undone {
@@ -105,7 +104,7 @@ impl Workspace {
         };
         for id in ids {
             options.cancel.check()?;
-            let entries = subject.store.entries()?;
+            let entries = self.made_changes(&subject.root, &subject.store)?;
             let entry = entries.iter().find(|entry| entry.id == id);
             let step = Step {
                 workspace: self,
@@ -115,35 +114,103 @@ impl Workspace {
                 entry: entry.ok_or_else(|| nothing("the entry is gone"))?,
                 cancel: &options.cancel,
             };
-            if let Some(warnings) = step.take_back()? {
-                undone.entries.push(id);
-                undone.warnings.extend(warnings);
-                undone.names = step.restorations()?;
-            }
-        }
-        if undone.entries.is_empty() {
-            return Err(nothing("the change did not take place"));
+            undone.warnings.extend(step.take_back()?);
+            undone.entries.push(id);
+            undone.names = step.restorations();
         }
         Ok(undone)
+    }
+
+    /// Returns which of several files is meant, with all entries and those that are to be taken back:
+    /// the file that was changed last.
+    fn newest_steps(
+        &self,
+        subjects: Vec<Subject>,
+        to: Option<u64>,
+    ) -> Result<(Subject, Vec<Entry>, Vec<u64>)> {
+        let mut found = None;
+        let mut failure = None;
+        let mut newest = 0;
+        for subject in subjects {
+            let entries = self.made_changes(&subject.root, &subject.store)?;
+            match steps(&entries, &subject.path, to) {
+                Ok(ids) => {
+                    let changed = |id: &u64| entries.iter().find(|entry| entry.id == *id);
+                    let at = ids
+                        .first()
+                        .and_then(changed)
+                        .map_or(0, |entry| entry.record.at);
+                    if found.is_none() || at > newest {
+                        newest = at;
+                        found = Some((subject, entries, ids));
+                    }
+                }
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        found.ok_or_else(|| failure.unwrap_or_else(|| nothing("no file is named")))
+    }
+
+    /// Returns the entries of a store, oldest first, without those of changes that were begun and
+    /// never made: who began them was killed, and what they were to change is as it was.
+    ///
+    /// # Errors
+    /// `io`.
+    pub(super) fn made_changes(&self, root: &Arc<Root>, store: &Store) -> Result<Vec<Entry>> {
+        let entries = store.entries()?;
+        let unmade = |(at, entry): &(usize, &Entry)| {
+            let later = entries.get(at + 1..).unwrap_or_default();
+            let mut names = entry.record.names.iter();
+            !entry.is_done && names.all(|change| self.is_unmade(root, &entries, later, change))
+        };
+        let made = entries.iter().enumerate().filter(|each| !unmade(each));
+        Ok(made.map(|(_, entry)| entry.clone()).collect())
+    }
+
+    /// Returns whether a name went on as it was before the change: where the next one found it or, if
+    /// there is none, now.
+    fn is_unmade(
+        &self,
+        root: &Arc<Root>,
+        entries: &[Entry],
+        later: &[Entry],
+        change: &NameChange,
+    ) -> bool {
+        let next = later.iter().find_map(|entry| entry.change_of(&change.path));
+        let state = match (next, RelPath::parse_escaped(&change.path)) {
+            (Some(next), _) => Ok(next.before.clone()),
+            (None, Ok(path)) => self.state_now(root, &path),
+            (None, Err(error)) => Err(error),
+        };
+        state.is_ok_and(|state| {
+            let is = |wanted| stands_for(entries, &change.path, &state, wanted);
+            let after = change.after.file();
+            let is_open = after.is_some_and(FileState::is_being_rewritten);
+            is(&change.before) && (is_open || !is(&change.after))
+        })
+    }
+
+    fn state_now(&self, root: &Arc<Root>, path: &RelPath) -> Result<State> {
+        // The change itself asks for its rights; this is only to know the file again.
+        match self.locate_below(root, path, Rights::NONE, Missing::Refuse) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::Absent),
+            place => state_at(&place?),
+        }
     }
 }
 
 impl Step<'_> {
-    /// Takes the entry back; `None` for one that never took place.
-    fn take_back(&self) -> Result<Option<Vec<String>>> {
-        if !self.entry.is_done && self.is_as_before()? {
-            return Ok(None);
+    /// Takes the entry back and returns what could not be made sure.
+    fn take_back(&self) -> Result<Vec<String>> {
+        match self.entry.record.names.as_slice() {
+            [change] => self.put_back(change),
+            [source, target] => self.move_back(source, target),
+            _ => Err(nothing("the entry cannot be read")),
         }
-        let warnings = match self.entry.record.names.as_slice() {
-            [change] => self.put_back(change)?,
-            [source, target] => self.move_back(source, target)?,
-            _ => return Err(nothing("the entry cannot be read")),
-        };
-        Ok(Some(warnings))
     }
 
     /// Gives one name what it had before.
-    fn put_back(&self, change: &NameChange) -> Result<Vec<String>> {
+    pub(super) fn put_back(&self, change: &NameChange) -> Result<Vec<String>> {
         let path = RelPath::parse_escaped(&change.path)?;
         match &change.before {
             State::Absent => self.remove(&path, &change.after),
@@ -187,7 +254,7 @@ impl Step<'_> {
     }
 
     fn restore(&self, path: &RelPath, file: &FileState, after: &State) -> Result<Vec<String>> {
-        let restored = self.kept(file)?;
+        let mut restored = self.kept(file)?;
         let place = self.place_to_fill(path)?;
         let options = UpdateOptions {
             hard_links: hard_links(file, after),
@@ -196,52 +263,23 @@ impl Step<'_> {
         };
         let held = Held::of(self.workspace, place, &options)?;
         self.check_still(held.place(), path, after)?;
-        let replaced = held.restore(&restored, self.entry.id);
+        let narrowed = restored.narrow(narrowed_since(&state_at(held.place())?, after));
+        let pending = held.pending(Some(self.entry.id))?;
+        let replaced = held.restore(&restored, &pending);
         restored.forget(replaced.as_ref().err());
-        Ok(replaced.map_err(taken_is_conflict)?.warnings)
-    }
-
-    /// Moves what a move has moved back, and gives its target what it had before.
-    fn move_back(&self, source: &NameChange, target: &NameChange) -> Result<Vec<String>> {
-        let (from, to) = (
-            RelPath::parse_escaped(&target.path)?,
-            RelPath::parse_escaped(&source.path)?,
-        );
-        if let State::File(replaced) = &target.before {
-            // Asked before anything moves.
-            self.kept(replaced)?;
-        }
-        let need = needed(Operation::MoveSource, OpenFlags::NONE);
-        let place = self
-            .workspace
-            .locate_below(self.root, &from, need, Missing::Refuse)?;
-        self.check_still(&place, &from, &target.after)?;
-        let need = needed(Operation::MoveTarget, OpenFlags::NONE);
-        let goal = self
-            .workspace
-            .locate_below(self.root, &to, need, Missing::MakeParents)?;
-        let options = TransferOptions {
-            cancel: self.cancel.clone(),
-            ..TransferOptions::default()
-        };
-        let undoes = Some(self.entry.id);
-        let moved = self.workspace.move_as(place, goal, &options, undoes);
-        let mut warnings = moved.map_err(taken_is_conflict)?.warnings;
-        if target.before != State::Absent {
-            let put_back = NameChange {
-                after: State::Absent,
-                ..target.clone()
-            };
-            warnings.extend(self.put_back(&put_back)?);
-        }
+        let mut warnings = replaced.map_err(taken_is_conflict)?.warnings;
+        warnings.extend(narrowed);
         Ok(warnings)
     }
 
     /// Returns what the history has kept of a file.
-    fn kept<'f>(&'f self, file: &'f FileState) -> Result<Restored<'f>> {
+    pub(super) fn kept<'f>(&'f self, file: &'f FileState) -> Result<Restored<'f>> {
         let object = file.object.as_ref();
         let object = object.ok_or_else(|| nothing("the bytes were not kept"))?;
-        let gone = |_| nothing("the bytes are not kept any more");
+        let gone = |error: Error| match error.kind() {
+            ErrorKind::NotFound => nothing("the bytes are not kept any more"),
+            _ => error,
+        };
         let opened = self.store.open_object(&object.address).map_err(gone)?;
         let found = FileState::of(opened.file())?;
         let is_whole = match &file.version {
@@ -262,50 +300,37 @@ impl Step<'_> {
     }
 
     /// Returns the place of a name that gets something back, in directories that may be gone.
-    fn place_to_fill(&self, path: &RelPath) -> Result<Place> {
+    pub(super) fn place_to_fill(&self, path: &RelPath) -> Result<Place> {
         let need = needed(Operation::Update, OpenFlags::NONE);
         self.workspace
             .locate_below(self.root, path, need, Missing::MakeParents)
     }
 
-    fn is_as_before(&self) -> Result<bool> {
-        for change in &self.entry.record.names {
-            let path = RelPath::parse_escaped(&change.path)?;
-            if !self.is_still(&self.state_now(&path)?, &path, &change.before) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn check_still(&self, place: &Place, path: &RelPath, expected: &State) -> Result<()> {
+    pub(super) fn check_still(
+        &self,
+        place: &Place,
+        path: &RelPath,
+        expected: &State,
+    ) -> Result<()> {
         if self.is_still(&state_at(place)?, path, expected) {
             return Ok(());
         }
-        Err(Problem::Conflict.into())
+        Err(Problem::ChangedSince.into())
     }
 
     /// Returns whether a name has what is expected, or what an undo gave it in place of that.
     fn is_still(&self, now: &State, path: &RelPath, expected: &State) -> bool {
-        stands_for(self.entries, &path.to_string(), now, expected, STANDS_FOR)
+        stands_for(self.entries, &path.to_string(), now, expected)
     }
 
-    fn state_now(&self, path: &RelPath) -> Result<State> {
-        // The change itself asks for its rights; this is only to know the file again.
-        let place = self
-            .workspace
-            .locate_below(self.root, path, Rights::NONE, Missing::Refuse);
-        match place {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::Absent),
-            place => state_at(&place?),
-        }
-    }
-
-    fn restorations(&self) -> Result<Vec<Restoration>> {
-        let names = self.entry.record.names.iter().map(|change| {
-            let path = RelPath::parse_escaped(&change.path)?;
-            let now = query::file_of(&self.state_now(&path)?);
-            Ok(Restoration { path, now })
+    /// Returns what the names have now. The step is made by then: what cannot be looked at is what the
+    /// entry says of it.
+    fn restorations(&self) -> Vec<Restoration> {
+        let names = self.entry.record.names.iter().filter_map(|change| {
+            let path = RelPath::parse_escaped(&change.path).ok()?;
+            let now = self.workspace.state_now(self.root, &path);
+            let now = query::file_of(now.as_ref().unwrap_or(&change.before));
+            Some(Restoration { path, now })
         });
         names.collect()
     }
@@ -318,147 +343,30 @@ fn hard_links(before: &FileState, after: &State) -> Option<HardLinks> {
     in_place.then_some(HardLinks::InPlace)
 }
 
-/// How many undos one after the other are followed to know a file again.
-const STANDS_FOR: u32 = 16;
-
-/// Returns whether `now` is `expected`, or what an undo put in its place: a copy has another inode.
-fn stands_for(entries: &[Entry], path: &str, now: &State, expected: &State, depth: u32) -> bool {
-    if expected.is_still(now) {
-        return true;
-    }
-    let changes = |entry: &Entry| {
-        let mut names = entry.record.names.clone().into_iter();
-        names.find(|change| change.path == path)
-    };
-    let mut undos = entries
-        .iter()
-        .rev()
-        .filter(|entry| entry.record.undoes.is_some());
-    depth > 0
-        && undos.any(|undo| {
-            let put = changes(undo).is_some_and(|change| change.after.is_still(now));
-            let undone = entries
-                .iter()
-                .find(|entry| Some(entry.id) == undo.record.undoes);
-            let meant = undone.filter(|_| put).and_then(changes);
-            meant.is_some_and(|meant| stands_for(entries, path, &meant.before, expected, depth - 1))
-        })
+/// Returns the permission bits that somebody has given the file since the change, if any.
+fn narrowed_since(now: &State, after: &State) -> Option<Mode> {
+    let (now, after) = (now.file()?, after.file()?);
+    (now.mode != after.mode).then(|| Mode::from_raw_mode(now.mode))
 }
 
-fn state_at(place: &Place) -> Result<State> {
+pub(super) fn state_at(place: &Place) -> Result<State> {
     let seen = State::seen_at(&place.dir, &place.name)?;
     if !matches!(seen, State::File(_)) {
         return Ok(seen);
     }
     match OldFile::open(place.target()) {
         Ok(Some(file)) => Ok(State::File(FileState::of(file.file())?)),
-        // What is no regular file, or cannot be read, is known by its inode.
-        _ => Ok(seen),
+        // What is no regular file, or may not be read, is known by its inode.
+        Ok(None) => Ok(seen),
+        Err(error) if error.kind() != ErrorKind::Io => Ok(seen),
+        Err(error) => Err(error),
     }
-}
-
-/// Returns which of several files is meant, with all entries and those that are to be taken back: the
-/// file that was changed last.
-fn newest_steps(
-    subjects: Vec<Subject>,
-    to: Option<u64>,
-) -> Result<(Subject, Vec<Entry>, Vec<u64>)> {
-    let mut found = None;
-    let mut failure = None;
-    let mut newest = 0;
-    for subject in subjects {
-        let entries = subject.store.entries()?;
-        match steps(&entries, &subject.path, to) {
-            Ok(ids) => {
-                let changed = |id: &u64| entries.iter().find(|entry| entry.id == *id);
-                let at = ids
-                    .first()
-                    .and_then(changed)
-                    .map_or(0, |entry| entry.record.at);
-                if found.is_none() || at > newest {
-                    newest = at;
-                    found = Some((subject, entries, ids));
-                }
-            }
-            Err(error) => failure = failure.or(Some(error)),
-        }
-    }
-    found.ok_or_else(|| failure.unwrap_or_else(|| nothing("no file is named")))
-}
-
-/// Returns which entries are to be taken back, newest first.
-fn steps(entries: &[Entry], path: &RelPath, to: Option<u64>) -> Result<Vec<u64>> {
-    let of_file = || {
-        entries
-            .iter()
-            .rev()
-            .filter(|entry| entry.record.concerns(path))
-    };
-    if of_file().next().is_none() {
-        return Err(nothing("the history has no change of this file"));
-    }
-    let undone: HashMap<u64, u64> = undone_by(entries);
-    let Some(to) = to else {
-        let open = |entry: &&Entry| !is_undo(entries, entry) && !undone.contains_key(&entry.id);
-        let newest = of_file().find(open).map(|entry| vec![entry.id]);
-        return newest.ok_or_else(|| nothing("all changes of this file are undone"));
-    };
-    if !of_file().any(|entry| entry.id == to) {
-        return Err(nothing("the history has no such change of this file"));
-    }
-    // A change and the undo of it are nothing together.
-    let counts = |entry: &&Entry| {
-        let is_undone = undone.get(&entry.id).is_some_and(|by| *by >= to);
-        let undoes_later = entry.record.undoes.is_some_and(|it| it >= to);
-        entry.id >= to && !is_undone && !undoes_later
-    };
-    let ids: Vec<u64> = of_file().filter(counts).map(|entry| entry.id).collect();
-    if ids.is_empty() {
-        return Err(nothing("it is undone already"));
-    }
-    Ok(ids)
-}
-
-/// Returns which entry took which back.
-pub(super) fn undone_by(entries: &[Entry]) -> HashMap<u64, u64> {
-    let undos = entries
-        .iter()
-        .filter_map(|entry| Some((entry.record.undoes?, entry.id)));
-    undos.collect()
-}
-
-/// Returns whether an entry took a change back: the undo of an undo is a change.
-fn is_undo(entries: &[Entry], entry: &Entry) -> bool {
-    let mut undoes = entry.record.undoes;
-    let mut is_undo = false;
-    while let Some(id) = undoes {
-        is_undo = !is_undo;
-        let before = entries.iter().find(|entry| entry.id == id);
-        undoes = before.and_then(|entry| entry.record.undoes);
-    }
-    is_undo
-}
-
-/// Checks that each change began where the one before it ended: else somebody wrote in between.
-fn check_chain(entries: &[Entry], ids: &[u64]) -> Result<()> {
-    let mut states: HashMap<&str, &State> = HashMap::new();
-    let steps = ids
-        .iter()
-        .filter_map(|id| entries.iter().find(|entry| entry.id == *id));
-    for change in steps.flat_map(|entry| entry.record.names.iter().rev()) {
-        if let Some(state) = states.insert(&change.path, &change.before)
-            && !stands_for(entries, &change.path, state, &change.after, STANDS_FOR)
-        {
-            return Err(Problem::Conflict.into());
-        }
-    }
-    Ok(())
 }
 
 /// What came to have the name meanwhile is somebody's.
-fn taken_is_conflict(error: fs_core::Error) -> fs_core::Error {
+pub(super) fn taken_is_conflict(error: fs_core::Error) -> fs_core::Error {
     match error.kind() {
-        ErrorKind::AlreadyExists => Problem::Conflict.into(),
+        ErrorKind::AlreadyExists => Problem::ChangedSince.into(),
         _ => error,
     }
 }

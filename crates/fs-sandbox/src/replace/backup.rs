@@ -198,10 +198,21 @@ fn place_single<'a>(
         }
         // Where the older one cannot have a second name it cannot be put back either.
         let older = Temp::link(dir, name, pending).ok();
+        if let Some(older) = &older {
+            own(dir, older, pending);
+        }
         temp.rename_over(name).map_err(refused)?;
         return Ok(older);
     }
     Err(refused(Errno::EXIST))
+}
+
+/// Writes down that the older backup may go with its temporary name: soon it has no other one, and
+/// who is killed then cannot remove it.
+fn own(dir: &Dir, older: &Temp<'_>, pending: &Pending) {
+    if let Ok(Some(found)) = Snapshot::at(dir, older.name()) {
+        pending.own(found.id());
+    }
 }
 
 fn with_suffix(name: &OsStr, suffix: &str) -> OsString {

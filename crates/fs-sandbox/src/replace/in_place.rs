@@ -5,7 +5,7 @@ use fs_core::{Cancel, Patch, Piece, Problem, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::history::{Before, End, Share, State};
+use crate::history::{Before, End, Share};
 
 use super::alone::Alone;
 use super::old_file::{OldFile, Snapshot};
@@ -45,7 +45,8 @@ pub(super) fn rewrite(
             (whole.as_slice(), 0, restored.object.file())
         }
     };
-    let begun = options.pending.begin(vec![(before, State::Absent)]);
+    let meanwhile = before.being_rewritten();
+    let begun = options.pending.begin(vec![(before, meanwhile)]);
     if let Err(error) = overwrite(pieces, start, source, &file, options) {
         if restore(old, start, &copy, &file).is_err() {
             kept.settle();

@@ -73,6 +73,8 @@ impl<'a> Placed<'a> {
             return Ok(Self::Exchanged { target, old });
         }
         old.exchange(target.name)?;
+        // What cannot be looked at may be anything.
+        out?;
         Err(Problem::IsADirectory.into())
     }
 

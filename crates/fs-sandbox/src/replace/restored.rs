@@ -50,6 +50,19 @@ impl Restored<'_> {
         Ok((temp, file))
     }
 
+    /// Takes back no permission that somebody has taken away since; says so where that matters.
+    pub(crate) fn narrow(&mut self, since: Option<Mode>) -> Option<String> {
+        let mode = since.map_or(self.mode, |since| self.mode & since);
+        if mode == self.mode {
+            return None;
+        }
+        self.mode = mode;
+        let bits = mode.as_raw_mode();
+        Some(format!(
+            "its mode was narrowed since that change, so it is {bits:03o} now"
+        ))
+    }
+
     /// Takes the store's name from a file that is back in the tree; from one that is not, the right
     /// of others to read it.
     pub(crate) fn forget(&self, failure: Option<&fs_core::Error>) {

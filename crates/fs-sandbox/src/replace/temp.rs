@@ -1,6 +1,7 @@
 //! Temporary names: random, exclusive, and gone when they are dropped.
 
 use std::ffi::{CStr, OsStr};
+use std::os::unix::ffi::OsStrExt as _;
 
 use cap_std::fs::{Dir, File};
 use fs_core::Result;
@@ -58,6 +59,7 @@ impl<'a> Temp<'a> {
 
     /// Creates a link under a new name, with this text.
     pub(super) fn symlink(dir: &'a Dir, text: &CStr, pending: &'a Pending) -> Result<Self, Errno> {
+        pending.link(OsStr::from_bytes(text.to_bytes()));
         let make = |temp: &str| rustix::fs::symlinkat(text, dir, temp);
         let (temp, ()) = Self::with_new_name(dir, SUFFIX, pending, make)?;
         if let Some(made) = Snapshot::at(dir, temp.name())? {

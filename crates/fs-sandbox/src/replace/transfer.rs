@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, FileType, Gid, Mode, RenameFlags, Uid};
 use rustix::io::Errno;
 
 use super::alone::Alone;
-use super::old_file::{OldFile, Snapshot};
+use super::old_file::{OldFile, Snapshot, gone_is_conflict};
 use super::placed::Placed;
 use super::temp::{Given, Temp, give, is_unsupported};
 use super::{Stage, Target, attributes, conflict, pieces, reached, swap, sync_dir, sync_file};
@@ -133,7 +133,7 @@ fn begin_move<'p, 'f>(
     if !pending.records(End::First) && !pending.records(End::Last) {
         return Ok((pending.begin(Vec::new()), None));
     }
-    let moved = OldFile::open(source).unwrap_or_default();
+    let moved = opened(source, pending);
     let state = match &moved {
         Some(moved) => pending.state_of(End::Last, moved.file()),
         None => State::seen_at(source.dir, source.name)?,
@@ -149,6 +149,22 @@ fn begin_move<'p, 'f>(
     let begun = pending.begin(vec![(before, State::Absent), (old, state)]);
     note_links(replaced)?;
     Ok((begun, alone))
+}
+
+/// Opens what is moved, for its history; a link is not opened, and what cannot be read is known again
+/// by its inode, where it keeps that.
+fn opened(source: Target<'_>, pending: &Pending) -> Option<OldFile> {
+    let error = match OldFile::open(source) {
+        Ok(moved) => return moved,
+        Err(error) => error,
+    };
+    match error.kind() {
+        ErrorKind::PermissionDenied if pending.is_one_entry() => {}
+        ErrorKind::PermissionDenied => pending.lose("the file may not be read"),
+        ErrorKind::Io => pending.give_up(&error),
+        _ => {}
+    }
+    None
 }
 
 /// Gives what has the source's name, a file or a link itself, the target's name.
@@ -445,15 +461,20 @@ fn take_away(
     is_it: impl Fn(&Snapshot) -> Result<bool, Errno>,
 ) -> Result<()> {
     let temp = Temp::take(source.dir, source.name, pending)?;
-    let found = Snapshot::at(source.dir, temp.name());
-    if let Ok(Some(found)) = &found
-        && is_it(found) == Ok(true)
-    {
+    let found = Snapshot::at(source.dir, temp.name()).and_then(|found| {
+        let found = found.ok_or(Errno::NOENT)?;
+        Ok(is_it(&found)?.then_some(found))
+    });
+    if let Ok(Some(found)) = &found {
         pending.own(found.id());
         return Ok(());
     }
     if let Err((temp, _)) = temp.claim(source.name) {
         temp.leave();
     }
-    conflict()
+    match found {
+        // Not known what it is, and that is all that is wrong.
+        Err(errno) => Err(gone_is_conflict(errno)),
+        Ok(_) => conflict(),
+    }
 }

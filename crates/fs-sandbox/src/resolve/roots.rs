@@ -166,7 +166,8 @@ impl Roots {
 /// are not there, and returns it with its path free of links.
 ///
 /// # Errors
-/// `not_a_directory`, `permission_denied` (also where others may write to it), `io`.
+/// `invalid_argument` where it is not this user's alone to write to; `not_a_directory`,
+/// `permission_denied`, `io`.
 #[expect(
     clippy::disallowed_types,
     reason = "the operator names this directory before there is a workspace"
@@ -180,8 +181,11 @@ pub(crate) fn create_ambient(path: &Path) -> Result<(Dir, PathBuf)> {
         .create(path)?;
     let (dir, real_path) = open_ambient(path)?;
     let stat = rustix::fs::fstat(&dir)?;
-    if stat.st_mode & 0o022 != 0 || stat.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(Problem::PermissionDenied.into());
+    if stat.st_mode & 0o022 != 0 {
+        return Err(Problem::invalid("state", "others may write to it: `chmod 700` it").into());
+    }
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(Problem::invalid("state", "it is somebody else's").into());
     }
     Ok((dir, real_path))
 }

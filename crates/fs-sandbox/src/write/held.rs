@@ -59,8 +59,21 @@ impl<'o> Held<'o> {
         place: Place,
         options: &'o UpdateOptions,
     ) -> Result<Self> {
+        let name = workspace.locks().lock(place.lock_key()?, &options.cancel)?;
+        Self::under(workspace, place, options, name)
+    }
+
+    /// Locks the file that has a name which is locked already, and opens it.
+    ///
+    /// # Errors
+    /// As [`Held::of`].
+    pub(crate) fn under(
+        workspace: &'o Workspace,
+        place: Place,
+        options: &'o UpdateOptions,
+        name: FileLock,
+    ) -> Result<Self> {
         let locks = workspace.locks();
-        let name = locks.lock(place.lock_key()?, &options.cancel)?;
         let (old, file) = open_locked(place.target(), locks, &options.cancel)?;
         let policy = workspace.hard_link_policy();
         let how = How {
@@ -94,13 +107,12 @@ impl<'o> Held<'o> {
         written(Change::Created, &[], composed, replaced)
     }
 
-    /// Gives the name what the history has kept, as the change that takes back another one.
+    /// Gives the name what the history has kept.
     ///
     /// # Errors
     /// Those of a create or replace.
-    pub(crate) fn restore(&self, restored: &Restored<'_>, undoes: u64) -> Result<Replaced> {
-        let pending = self.pending(Some(undoes))?;
-        let options = self.replacing(&pending);
+    pub(crate) fn restore(&self, restored: &Restored<'_>, pending: &Pending) -> Result<Replaced> {
+        let options = self.replacing(pending);
         let content = NewContent::Restored(restored);
         match &self.old {
             Some(_) => {
@@ -225,7 +237,11 @@ impl<'o> Held<'o> {
         self.old.as_ref().ok_or_else(|| Problem::NotFound.into())
     }
 
-    fn pending(&self, undoes: Option<u64>) -> Result<Pending> {
+    /// Returns what is about to happen to the name, where wanted as the change that takes back another.
+    ///
+    /// # Errors
+    /// `io`.
+    pub(crate) fn pending(&self, undoes: Option<u64>) -> Result<Pending> {
         self.workspace.pending(&[&self.place], undoes)
     }
 

@@ -60,7 +60,7 @@ pub(super) fn overwrite(
         let found = found?;
         let (encoding, by) = certain(found, existing.size)?;
         let text = in_style_of(&existing.content, encoding, text, options)?;
-        return doubtful(whole(&text, encoding, Mark::of(found)), by);
+        return doubtful(whole(&text, encoding, Mark::of(found)), encoding, by);
     };
     // The caller decides, whatever is there; what is there only tells the style and the mark.
     let read_as = |found: Result<Detected>| {
@@ -283,6 +283,7 @@ impl Spot {
         }
         let new = doubtful(
             self.encoding.encode(text),
+            self.encoding,
             self.by.unwrap_or(EncodingBy::Utf8),
         )?;
         self.check_shift_state(existing, at, text, &new)?;
@@ -349,10 +350,10 @@ fn certain(found: Detected, size: u64) -> Result<(Encoding, EncodingBy)> {
 }
 
 /// Turns what a guessed encoding lacks into `encoding_unknown`: the guess may be wrong.
-fn doubtful<T>(encoded: Result<T>, by: EncodingBy) -> Result<T> {
+fn doubtful<T>(encoded: Result<T>, encoding: Encoding, by: EncodingBy) -> Result<T> {
     match encoded {
         Err(error) if by == EncodingBy::Guess && error.kind() == ErrorKind::Unencodable => {
-            unknown()
+            Err(Problem::encoding_unknown(Some(encoding)).into())
         }
         encoded => encoded,
     }
@@ -487,5 +488,5 @@ fn binary(size: u64) -> fs_core::Error {
 }
 
 fn unknown<T>() -> Result<T> {
-    Err(Problem::EncodingUnknown.into())
+    Err(Problem::encoding_unknown(None).into())
 }

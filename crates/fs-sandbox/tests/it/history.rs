@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use fs_core::{Error, Patch, Version};
 use fs_sandbox::{
     Backup, Change, HardLinks, HistoryLimits, HistorySide, HistoryStatus, Rights, TransferOptions,
-    UndoOptions, UpdateOptions, Workspace, WriteOptions,
+    UndoOptions, UpdateOptions, Workspace, WorkspaceBuilder, WriteOptions,
 };
 use tempfile::TempDir;
 
 /// A root and a state directory beside it.
-struct Scene {
+pub(crate) struct Scene {
     base: TempDir,
     limits: HistoryLimits,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let base = tempfile::tempdir().unwrap();
         fs::create_dir(base.path().join("root")).unwrap();
         Self {
@@ -27,30 +27,33 @@ impl Scene {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.base.path().join("root").join(name)
     }
 
-    fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.base.path().join("state")
     }
 
     /// A workspace as a new process has it.
-    fn open(&self) -> Workspace {
-        let builder = Workspace::builder().root("root", &self.path(""), Rights::ALL);
-        let builder = builder.history(&self.state(), self.limits);
-        builder.build().unwrap().for_tool("test")
+    pub(crate) fn open(&self) -> Workspace {
+        self.builder().build().unwrap().for_tool("test")
     }
 
-    fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    fn builder(&self) -> WorkspaceBuilder {
+        let builder = Workspace::builder().root("root", &self.path(""), Rights::ALL);
+        builder.history(&self.state(), self.limits)
+    }
+
+    pub(crate) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
         fs::write(self.path(name), bytes).unwrap();
     }
 
-    fn get(&self, name: &str) -> Vec<u8> {
+    pub(crate) fn get(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap()
     }
 
-    fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path("")).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut names: Vec<_> = names.collect();
@@ -59,7 +62,7 @@ impl Scene {
     }
 
     /// The files below the state directory: path, mode, size.
-    fn kept(&self) -> Vec<(PathBuf, u32, u64)> {
+    pub(crate) fn kept(&self) -> Vec<(PathBuf, u32, u64)> {
         let mut found = Vec::new();
         let mut dirs = vec![self.state()];
         while let Some(dir) = dirs.pop() {
@@ -82,19 +85,19 @@ impl Scene {
     }
 }
 
-fn write(workspace: &Workspace, path: &str, text: &str) {
+pub(crate) fn write(workspace: &Workspace, path: &str, text: &str) {
     workspace
         .write(path, text, &WriteOptions::default())
         .unwrap();
 }
 
-fn undo(workspace: &Workspace, path: &str) -> Result<Vec<u64>, Error> {
+pub(crate) fn undo(workspace: &Workspace, path: &str) -> Result<Vec<u64>, Error> {
     let undone = workspace.undo(path, &UndoOptions::default())?;
     assert_eq!(undone.warnings, Vec::<String>::new());
     Ok(undone.entries)
 }
 
-fn undo_to(workspace: &Workspace, path: &str, entry: u64) -> Result<Vec<u64>, Error> {
+pub(crate) fn undo_to(workspace: &Workspace, path: &str, entry: u64) -> Result<Vec<u64>, Error> {
     let entry = Some(entry);
     let options = UndoOptions {
         entry,
@@ -103,11 +106,11 @@ fn undo_to(workspace: &Workspace, path: &str, entry: u64) -> Result<Vec<u64>, Er
     Ok(workspace.undo(path, &options)?.entries)
 }
 
-fn code<T>(result: Result<T, Error>) -> &'static str {
+pub(crate) fn code<T>(result: Result<T, Error>) -> &'static str {
     result.map_or_else(|error| error.code(), |_| "ok")
 }
 
-fn over() -> TransferOptions {
+pub(crate) fn over() -> TransferOptions {
     TransferOptions {
         overwrite: true,
         ..TransferOptions::default()
@@ -315,7 +318,7 @@ fn mode_and_attributes_come_back_with_the_bytes() {
     let workspace = scene.open();
     write(&workspace, "a", "new");
     set(b"second");
-    fs::set_permissions(scene.path("a"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::set_permissions(scene.path("a"), fs::Permissions::from_mode(0o646)).unwrap();
     undo(&workspace, "a").unwrap();
     let note = || {
         let mut value = [0; 64];
@@ -331,7 +334,7 @@ fn mode_and_attributes_come_back_with_the_bytes() {
     undo_to(&workspace, "a", newest).unwrap();
     assert_eq!(
         (scene.get("a"), note(), mode()),
-        (b"new".to_vec(), "second".to_owned(), 0o640)
+        (b"new".to_vec(), "second".to_owned(), 0o646)
     );
 }
 
@@ -732,4 +735,123 @@ fn rights_hold_for_an_undo() {
         .unwrap();
     assert_eq!(code(undo(&denied, "a")), "denied_by_policy");
     assert_eq!(denied.history_of_all(9).unwrap(), []);
+}
+
+#[test]
+fn an_object_that_was_spoiled_is_kept_anew() {
+    use std::io::Write as _;
+
+    let scene = Scene::new();
+    scene.put("p", "same\n");
+    scene.put("q", "same\n");
+    let workspace = scene.open();
+    // A logger goes on writing to what was its file.
+    let mut logger = fs::OpenOptions::new()
+        .append(true)
+        .open(scene.path("p"))
+        .unwrap();
+    workspace.remove_file("p").unwrap();
+    logger.write_all(b"more\n").unwrap();
+    assert_eq!(code(undo(&workspace, "p")), "not_found");
+    workspace.remove_file("q").unwrap();
+    undo(&workspace, "q").unwrap();
+    assert_eq!(scene.get("q"), b"same\n");
+    // The first one has its bytes again, too.
+    undo(&workspace, "p").unwrap();
+    assert_eq!(scene.get("p"), b"same\n");
+}
+
+#[test]
+fn a_stranger_is_told_from_many_undos_at_once() {
+    let scene = Scene::new();
+    scene.put("f", "A");
+    let workspace = scene.open();
+    write(&workspace, "f", "B");
+    for turn in 0..100 {
+        undo_to(&workspace, "f", 1 + turn).unwrap();
+    }
+    assert_eq!(scene.get("f"), b"B");
+    scene.put("f", "C");
+    assert_eq!(code(undo(&workspace, "f")), "conflict");
+    scene.put("f", "A");
+    let begun = std::time::Instant::now();
+    assert_eq!(code(undo_to(&workspace, "f", 101)), "conflict");
+    assert!(begun.elapsed().as_secs() < 20);
+}
+
+#[test]
+fn copies_of_secrets_are_not_kept_either() {
+    let scene = Scene::new();
+    let secrets = [
+        "k.pem.bak",
+        "k.pem.bak.2",
+        ".netrc.old",
+        "server.key~",
+        ".npmrc.orig.1",
+    ];
+    for name in secrets {
+        scene.put(name, "sesame");
+    }
+    scene.put("notes.bak", "plain");
+    let workspace = scene.open();
+    for name in secrets {
+        workspace.remove_file(name).unwrap();
+        assert_eq!(code(undo(&workspace, name)), "not_found");
+    }
+    assert_eq!(scene.objects(), []);
+    workspace.remove_file("notes.bak").unwrap();
+    undo(&workspace, "notes.bak").unwrap();
+    assert_eq!(scene.get("notes.bak"), b"plain");
+}
+
+#[test]
+fn half_of_a_move_is_not_undone() {
+    let scene = Scene::new();
+    scene.put(".env", "KEY=sesame");
+    let workspace = scene.open();
+    let move_to = |from: &str, to: &str| {
+        let moved = workspace
+            .rename(from, to, &TransferOptions::default())
+            .unwrap();
+        moved.warnings
+    };
+    const NONE: [&str; 0] = [];
+    let says = "this cannot be undone: what usually holds secrets is not kept";
+    assert_eq!(move_to(".env", "env.txt"), [says]);
+    assert_eq!(code(undo(&workspace, "env.txt")), "not_found");
+    assert_eq!(scene.get("env.txt"), b"KEY=sesame");
+    assert_eq!(scene.objects(), []);
+    // The other way round the bytes are kept as those of a file that is gone.
+    assert_eq!(move_to("env.txt", ".env"), NONE);
+    undo(&workspace, "env.txt").unwrap();
+    assert_eq!(scene.get("env.txt"), scene.get(".env"));
+}
+
+#[test]
+fn an_undo_widens_no_mode() {
+    let scene = Scene::new();
+    scene.put("f", "one");
+    let mode = |mode| fs::set_permissions(scene.path("f"), fs::Permissions::from_mode(mode));
+    mode(0o644).unwrap();
+    let workspace = scene.open();
+    write(&workspace, "f", "two");
+    mode(0o600).unwrap();
+    let undone = workspace.undo("f", &UndoOptions::default()).unwrap();
+    let says = "its mode was narrowed since that change, so it is 600 now";
+    assert_eq!(undone.warnings, [says]);
+    let now = scene.path("f").metadata().unwrap().mode() & 0o777;
+    assert_eq!((scene.get("f"), now), (b"one".to_vec(), 0o600));
+}
+
+#[test]
+fn the_history_of_a_file_tells_no_denied_name() {
+    let scene = Scene::new();
+    scene.put("plain", "x");
+    fs::create_dir(scene.path("hidden")).unwrap();
+    let workspace = scene.open();
+    let options = TransferOptions::default();
+    workspace.rename("plain", "hidden/name", &options).unwrap();
+    assert_eq!(workspace.history("plain", 10).unwrap().len(), 1);
+    let denied = scene.builder().deny("hidden/**").build().unwrap();
+    assert_eq!(denied.history("plain", 10).unwrap(), []);
 }

@@ -14,6 +14,7 @@
 mod cases;
 mod directories;
 mod history;
+mod interrupted;
 mod limits;
 mod model;
 mod mounts;

@@ -23,6 +23,7 @@ const PAGE: DiffOptions = DiffOptions {
     context: 3,
     max_lines: 10_000,
     max_bytes: 1024 * 1024,
+    first_line: 1,
 };
 
 /// Lists changes, of one file or of all, newest first.
@@ -59,7 +60,11 @@ pub(crate) fn undo(
     };
     let undone = workspace.for_tool("undo").undo(path, &options);
     let undone = undone.map_err(|error| match error.hint() {
-        Some(hint) => Failure::failed(format!("{error}\n{hint}")),
+        // Tools and people have other names for it.
+        Some(hint) => {
+            let hint = hint.replace("`edit_history`", "`tool-server history`");
+            Failure::failed(format!("{error}\n{hint}"))
+        }
         None => Failure::failed(error.to_string()),
     })?;
     for warning in &undone.warnings {

@@ -1,6 +1,6 @@
 //! `files_edit`: exact replacements, all or none.
 
-use fs_core::{Error, one_line};
+use fs_core::{Error, ErrorKind, one_line};
 use fs_edit::{Edit, EditOptions, Edited, EolMode, Request, Target, edit_file};
 use fs_sandbox::{HardLinks, Links};
 
@@ -124,7 +124,7 @@ pub(crate) fn edit<'t>(
     args: &Args,
 ) -> Result<Edited, Box<(Error, Stake<'t>)>> {
     let stake = Stake::new(toolbox, path, Links::Follow, args);
-    match edit_file(&toolbox.workspace_for(args), path, request, options) {
+    match edit_served(&stake, path, request, options) {
         Ok(edited) => {
             if let Some(before) = &edited.before {
                 stake.edited(before, &edited.version);
@@ -132,6 +132,30 @@ pub(crate) fn edit<'t>(
             Ok(edited)
         }
         Err(error) => Err(Box::new((error, stake))),
+    }
+}
+
+/// Edits; lines that are meant by their numbers only as the session has seen them.
+fn edit_served(
+    stake: &Stake<'_>,
+    path: &str,
+    request: &Request,
+    options: &EditOptions,
+) -> Result<Edited, Error> {
+    let goes_by_number = matches!(request.target, Target::Position(_));
+    let mut options = options.clone();
+    loop {
+        if goes_by_number {
+            options.update.served = stake.served();
+        }
+        match edit_file(&stake.workspace(), path, request, &options) {
+            // Another call of this session was faster: that is no news to it.
+            Err(error)
+                if error.kind() == ErrorKind::Conflict
+                    && goes_by_number
+                    && options.update.served != stake.served() => {}
+            edited => return edited,
+        }
     }
 }
 

@@ -68,22 +68,26 @@ fn run(toolbox: &Toolbox, args: &mut Args, call: &Call) -> Result<ToolOutput, To
     Ok(render(&written, bytes, mode, &path, args))
 }
 
-/// Writes, overwriting only what the session has seen as it is.
+/// Writes, overwriting or counting lines only in what the session has seen as it is.
 pub(crate) fn write(
     path: &str,
     content: &str,
     options: &mut WriteOptions,
     stake: &Stake<'_>,
 ) -> Result<Written, ToolError> {
+    let needs_served = matches!(
+        options.mode,
+        WriteMode::Overwrite | WriteMode::InsertBefore { .. }
+    );
     let written = loop {
-        if options.mode == WriteMode::Overwrite {
+        if needs_served {
             options.update.served = stake.served();
         }
         match stake.workspace().write(path, content, options) {
             // Another call of this session was faster: that is no news to it.
             Err(error)
                 if error.kind() == ErrorKind::Conflict
-                    && options.mode == WriteMode::Overwrite
+                    && needs_served
                     && options.update.served != stake.served() => {}
             written => break written.map_err(|error| stake.explain(error))?,
         }

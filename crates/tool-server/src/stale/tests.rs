@@ -199,6 +199,43 @@ fn edits_and_appends_are_not_refused_but_make_no_change_known() {
 }
 
 #[test]
+fn lines_are_counted_in_what_was_shown() {
+    let changes = [
+        (
+            "edit_file",
+            json!({"path": "f", "mode": "replace_line", "line": 2, "text": "x"}),
+        ),
+        (
+            "edit_file",
+            json!({"path": "f", "mode": "insert", "line": 2, "text": "x\n"}),
+        ),
+        (
+            "edit_file",
+            json!({"path": "f", "mode": "replace_range", "line": 2, "end_line": 2, "end_column": 2, "text": "x"}),
+        ),
+        (
+            "files_write",
+            json!({"path": "f", "mode": "insert", "line": 2, "content": "x\n"}),
+        ),
+    ];
+    for (tool, change) in changes {
+        let session = Session::new();
+        session.put("f", "a\nb\n");
+        session.read("f");
+        session.put("f", "new\na\nb\n");
+        let message = "the file has changed since it was read: f\n\
+                       The change since it was shown:\n\
+                       --- f\n+++ f\n@@ -1,2 +1,3 @@\n+new\n a\n b\n";
+        session.check_refused(tool, change.clone(), message);
+        assert_eq!(session.bytes("f"), "new\na\nb\n");
+        session.call(tool, change.clone()).unwrap();
+        // Its own change is no news to the session.
+        let own = json!({"path": "f", "mode": "replace_line", "line": 1, "text": "y"});
+        session.call("edit_file", own).unwrap();
+    }
+}
+
+#[test]
 fn a_diff_says_when_the_sessions_own_edits_are_in_it() {
     let session = Session::new();
     session.put("f", "a\nb\n");
@@ -232,7 +269,7 @@ fn of_a_window_the_lines_that_were_shown_are_compared() {
         (8, "\nLines 2-5, which were shown, are the same."),
         (
             3,
-            "\nThe change of lines 2-5 since they were shown:\n--- f\n+++ f\n@@ -1,4 +1,4 @@\n 2\n-3\n+X\n 4\n 5\n",
+            "\nThe change of lines 2-5 since they were shown:\n--- f\n+++ f\n@@ -2,4 +2,4 @@\n 2\n-3\n+X\n 4\n 5\n",
         ),
     ] {
         let session = Session::new();
@@ -256,7 +293,8 @@ fn a_diff_is_short() {
     session.put("f", lines("two"));
     let error = session.write("new").unwrap_err();
     assert!(error.message().len() < 5_000, "{}", error.message());
-    assert!(error.message().contains("[cut: "), "{}", error.message());
+    let says = "Lines 1-2000, which were shown, were rewritten; there it begins now:\ntwo\n";
+    assert!(error.message().contains(says), "{}", error.message());
 }
 
 #[test]
@@ -284,11 +322,11 @@ fn a_change_that_cannot_be_shown_is_told() {
     );
     assert_eq!(
         shown(b"a\n", b"a\n\0\x01"),
-        "It is large by now, or no text, so the change is not shown."
+        "It is over 4 MiB, or no text, so the change is not shown."
     );
     assert_eq!(
         shown(b"a\n", &vec![b'a'; 5 << 20]),
-        "It is large by now, or no text, so the change is not shown."
+        "It is over 4 MiB, or no text, so the change is not shown."
     );
     let long = "x".repeat(70_000);
     assert_eq!(

@@ -22,6 +22,7 @@ fn judge(name: &str, call: &str, end: End, act: impl Fn(&str)) -> Result<Outcome
         },
     };
     let run = Run {
+        said: &said(end),
         world: &world,
         operation,
         call: &call,
@@ -35,6 +36,22 @@ fn judge(name: &str, call: &str, end: End, act: impl Fn(&str)) -> Result<Outcome
         after: &world.look().unwrap(),
     };
     run.judge()
+}
+
+/// Returns what a run says that ends like this.
+fn said(end: End) -> Said {
+    let (status, output) = match end {
+        End::Success => (Some(0), r#"{"text":"done"}"#),
+        End::Failure => (Some(1), r#"{"error":{"code":"io"}}"#),
+        End::Signal => (None, ""),
+    };
+    let output = output.to_owned();
+    let errors = String::new();
+    Said {
+        status,
+        output,
+        errors,
+    }
 }
 
 #[track_caller]
