@@ -72,15 +72,16 @@ impl Field<'_> {
         let finder = memmem::Finder::new(&needle);
         let next = |from| seek(&skeleton.bytes, &finder, from, self.budget);
         let places = std::iter::successors(next(0), |at| next(at + 1)).take(MAX_PLACES);
-        let places = places.filter_map(|at| {
+        let mut places = places.filter_map(|at| {
             let place = |folded| skeleton.place_of(&self.text, folded);
             let last = place((at + needle.len()).saturating_sub(1));
             self.place(place(at), last, old)
         });
-        // The time is looked at between two places, so that the first one always counts.
+        // What was found counts, even if there is no time to look for better.
+        let first = places.next()?;
         let best = places
-            .map_while(|place| (!self.budget.is_spent()).then_some(place))
-            .reduce(nearer)?;
+            .take_while(|_| !self.budget.is_spent())
+            .fold(first, nearer);
         let last = best.first + breaks_inside(old);
         let at = best.range.start + self.equal_from(best.range.start, old);
         let (index, file, old) = first_unequal(&best.text, old);
