@@ -1,9 +1,14 @@
 //! Why a text was not found: a look at what is near, within a budget, never applied.
 
+mod alike;
+mod field;
+mod finding;
 mod fold;
 mod large;
 mod nearest;
+mod show;
 mod variants;
+mod voters;
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -14,11 +19,17 @@ use memchr::memmem;
 use crate::request::{Edit, EolMode};
 use crate::tokens::{collapse, collapse_bytes};
 
-use fold::Likeness;
+use field::Field;
+use finding::Finding;
+use fold::Skeleton;
 pub(crate) use large::{LargeMiss, explain_large};
+use voters::Rarity;
 
 /// How long an explanation may take.
 const TIME: Duration = Duration::from_millis(50);
+
+/// Of a text that is not larger all is looked at in time, on any machine but a very busy one.
+const SMALL: usize = 1024 * 1024;
 
 /// How much may be spent on an explanation.
 #[derive(Debug, Clone, Copy)]
@@ -53,31 +64,9 @@ pub(crate) enum Extent {
     Part {
         /// How many.
         lines_before: u64,
+        /// Whether there are many such parts.
+        rarity: Rarity,
     },
-}
-
-/// What is near: who found it, in words, its first and last line, and some of these as they are; no
-/// lines where none is near.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Finding {
-    probe: &'static str,
-    words: String,
-    lines: Vec<u64>,
-    exact: Option<Exact>,
-}
-
-/// Lines of the text as they are, to be copied.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Exact {
-    first: u64,
-    text: String,
-}
-
-/// The text in token form, in which the probes look.
-struct Field<'a> {
-    text: Cow<'a, [u8]>,
-    lines_before: u64,
-    budget: &'a Budget,
 }
 
 impl Budget {
@@ -97,6 +86,15 @@ impl Budget {
         }
     }
 
+    /// Returns the budget of a first step, which leaves time for a second one.
+    fn first_step(&self) -> Self {
+        let left = self.until.saturating_duration_since(Instant::now());
+        Self {
+            until: self.until.checked_sub(left / 3).unwrap_or(self.until),
+            ..*self
+        }
+    }
+
     fn is_spent(&self) -> bool {
         Instant::now() >= self.until
     }
@@ -108,15 +106,7 @@ pub(crate) fn explain(miss: &Miss<'_>, budget: &Budget) -> Problem {
 }
 
 fn explained(finding: Option<Finding>) -> Problem {
-    let Some(finding) = finding else {
-        return Problem::no_match();
-    };
-    Problem::NoMatch {
-        explanation: Some(finding.explanation()),
-        probe: Some(finding.probe),
-        lines: finding.lines,
-        exact: finding.exact.map(|exact| exact.text),
-    }
+    finding.map_or_else(Problem::no_match, Finding::into_problem)
 }
 
 fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
@@ -124,259 +114,61 @@ fn find(miss: &Miss<'_>, budget: &Budget) -> Option<Finding> {
     if miss.text.is_empty() && miss.extent == Extent::All {
         return Some(Finding::nowhere("empty_file", "the file is empty"));
     }
+    let found = find_in_time(miss, edit, budget);
+    let is_missed = miss.text.len() > budget.max_bytes || budget.is_spent();
+    if found.is_none() && is_missed && miss.text.len() > SMALL {
+        let words = "the file is too large to look at all of it for what is near; search it for a rare \
+                     piece of \"old\"";
+        return Some(Finding::unnamed(words.to_owned()));
+    }
+    found
+}
+
+fn find_in_time(miss: &Miss<'_>, edit: &Edit, budget: &Budget) -> Option<Finding> {
     if miss.text.len() > budget.max_bytes || budget.is_spent() {
         return None;
     }
-    let text = match memmem::find(miss.text, b"\r\n") {
-        Some(_) => Cow::Owned(collapse_bytes(Cow::Borrowed(miss.text))),
-        None => Cow::Borrowed(miss.text),
-    };
-    let lines_before = match miss.extent {
-        Extent::All => 0,
-        Extent::Part { lines_before } => lines_before,
-    };
-    let field = Field {
-        text,
-        lines_before,
-        budget,
-    };
-    let old = collapse(&edit.old);
-    let already_there = || match miss.extent {
-        Extent::All => field.already_there(&collapse(&edit.new)),
+    let field = Field::of(miss, budget);
+    let (old, new) = (collapse(&edit.old), collapse(&edit.new));
+    if let Some(finding) = field.other_breaks(miss.eol, &old) {
+        return Some(finding);
+    }
+    let done = match miss.extent {
+        Extent::All => field.already_there(&old, &new),
         // That takes a look at all of the file.
         Extent::Part { .. } => None,
     };
-    field
-        .other_breaks(miss.eol, &old)
-        .or_else(|| field.lone_returns(&old))
-        .or_else(already_there)
+    let near = field
+        .lone_returns(&old)
         .or_else(|| in_another_edit(miss, &old, budget))
         .or_else(|| field.differs_in_form(&old))
-        .or_else(|| field.nearest(&old))
+        .or_else(|| field.nearest(&old));
+    weighed(done, near)
 }
 
-impl Finding {
-    fn nowhere(probe: &'static str, words: impl Into<String>) -> Self {
-        Self {
-            probe,
-            words: words.into(),
-            lines: Vec::new(),
-            exact: None,
-        }
-    }
-
-    fn at(probe: &'static str, first: u64, last: u64, words: impl FnOnce(&str) -> String) -> Self {
-        let place = if first == last {
-            format!("line {first}")
-        } else {
-            format!("lines {first}-{last}")
-        };
-        Self {
-            probe,
-            words: words(&place),
-            lines: vec![first, last],
-            exact: None,
-        }
-    }
-
-    /// Returns the words, and below them the exact lines, unless the words hold them.
-    fn explanation(&self) -> String {
-        let Some(exact) = &self.exact else {
-            return self.words.clone();
-        };
-        let last = exact.first + count_breaks(exact.text.as_bytes());
-        let is_plain = shown(&exact.text) == exact.text;
-        if is_plain && self.words.contains(&pair_line(&exact.text)) {
-            return self.words.clone();
-        }
-        let place = if exact.first == last {
-            format!("line {last}")
-        } else {
-            format!("lines {}-{last}", exact.first)
-        };
-        format!("{}\n{place} exactly:\n{}", self.words, exact.text)
-    }
-
-    /// The new text stands there once, from line `first` on.
-    fn already_at(first: u64, new: &str) -> Self {
-        let last = first + breaks_inside(new);
-        Self::at("already_applied", first, last, |place| {
-            format!("\"new\" stands in {place} already; the edit may have been made before")
-        })
+/// Returns what is the better explanation: that the edit was made before, or what is near.
+fn weighed(done: Option<Finding>, near: Option<Finding>) -> Option<Finding> {
+    match (done, near) {
+        (Some(done), Some(near)) if near.outweighs(&done) => Some(near),
+        (Some(done), _) => Some(done),
+        (None, near) => near,
     }
 }
 
-/// Returns whether a text is long enough for its being there to be no chance.
-fn telling(text: &str) -> bool {
-    text.chars().filter(|c| !c.is_whitespace()).nth(3).is_some()
+/// Returns whether it says something that `new` stands in the file: it is long enough to be no
+/// chance, and it does not stand in `old`, in whatever form.
+fn tells(old: &str, new: &str) -> bool {
+    let is_long = new.chars().filter(|c| !c.is_whitespace()).nth(3).is_some();
+    is_long && !old.contains(new.trim()) && !is_shortened(old, new)
 }
 
-fn breaks_inside(text: &str) -> u64 {
-    count_breaks(text.strip_suffix('\n').unwrap_or(text).as_bytes())
-}
-
-impl Field<'_> {
-    /// Returns what is found from line `first` of the field to line `last`.
-    fn found(
-        &self,
-        probe: &'static str,
-        first: u64,
-        last: u64,
-        words: impl FnOnce(&str) -> String,
-    ) -> Finding {
-        let before = self.lines_before;
-        Finding::at(probe, before + first, before + last, words)
-    }
-
-    /// In exact mode: the same text with other breaks.
-    fn other_breaks(&self, eol: EolMode, old: &str) -> Option<Finding> {
-        if eol != EolMode::Exact {
-            return None;
-        }
-        let (first, last) = self.lines_of(old)?;
-        Some(self.found("line_breaks", first, last, |place| {
-            format!("{place} would match but for the line breaks, which eol=exact compares")
-        }))
-    }
-
-    /// The same text in a file whose lines end in a CR alone, as on old Macs.
-    fn lone_returns(&self, old: &str) -> Option<Finding> {
-        let inside = old.trim_matches('\n');
-        if !inside.contains('\n') {
-            return None;
-        }
-        let spelled = old.replace('\n', "\r");
-        self.seek(&memmem::Finder::new(spelled.as_bytes()), 0)?;
-        Some(Finding::nowhere(
-            "line_breaks",
-            "it would match but for the line breaks: the file has a lone CR (U+000D) there, which is \
-             a character like others",
-        ))
-    }
-
-    /// The new text stands there once, and is long enough to be no chance.
-    fn already_there(&self, new: &str) -> Option<Finding> {
-        let finder = memmem::Finder::new(new.as_bytes());
-        let hit = self.seek(&finder, 0).filter(|_| telling(new))?;
-        if self.seek(&finder, hit + new.len()).is_some() || self.budget.is_spent() {
-            return None;
-        }
-        let (first, _) = self.lines_at(hit, new);
-        Some(Finding::already_at(self.lines_before + first, new))
-    }
-
-    /// The same text but for blanks, look-alikes, composition, escapes, line numbers or case.
-    fn differs_in_form(&self, old: &str) -> Option<Finding> {
-        let alike = self.alike(old);
-        match &alike {
-            Some((_, likeness)) if *likeness < Likeness::Case => {}
-            _ => {
-                if let Some(finding) = self.variants(old) {
-                    return Some(finding);
-                }
-            }
-        }
-        alike.map(|(finding, _)| finding)
-    }
-
-    /// Returns the first and the last line of the first place of `needle`.
-    fn lines_of(&self, needle: &str) -> Option<(u64, u64)> {
-        let at = self.seek(&memmem::Finder::new(needle.as_bytes()), 0)?;
-        Some(self.lines_at(at, needle))
-    }
-
-    /// Returns the first and the last line of `needle`, which stands at `at`.
-    fn lines_at(&self, at: usize, needle: &str) -> (u64, u64) {
-        let first = 1 + count_breaks(self.text.get(..at).unwrap_or_default());
-        (first, first + breaks_inside(needle))
-    }
-
-    /// Returns the first place at or after `from`; none when the time is up.
-    fn seek(&self, finder: &memmem::Finder<'_>, from: usize) -> Option<usize> {
-        seek(&self.text, finder, from, self.budget)
-    }
-
-    /// Returns the text of the lines from `first` to `last`, without the last one's break.
-    fn lines(&self, first: u64, last: u64) -> Cow<'_, str> {
-        let start = line_start(&self.text, first.saturating_sub(1));
-        let rest = self.text.get(start..).unwrap_or_default();
-        let end = line_start(rest, (last + 1).saturating_sub(first));
-        let lines = rest.get(..end).unwrap_or_default();
-        String::from_utf8_lossy(lines.strip_suffix(b"\n").unwrap_or(lines))
-    }
-
-    /// Returns the finding with its lines as they are, those around line `focus` of the field where
-    /// they are many.
-    fn with_exact(&self, mut finding: Finding, focus: u64) -> Finding {
-        let [first, last] = *finding.lines.as_slice() else {
-            return finding;
-        };
-        let before = self.lines_before;
-        let (first, last) = (first.saturating_sub(before), last.saturating_sub(before));
-        let from = if last - first < MAX_EXACT_LINES {
-            first
-        } else {
-            let latest = last + 1 - MAX_EXACT_LINES;
-            focus
-                .saturating_sub(MAX_EXACT_LINES / 2)
-                .clamp(first, latest)
-        };
-        let text = self.lines(from, last.min(from + MAX_EXACT_LINES - 1));
-        if text.len() <= MAX_EXACT_BYTES && !text.contains('\u{fffd}') {
-            finding.exact = Some(Exact {
-                first: before + from,
-                text: text.into_owned(),
-            });
-        }
-        finding
-    }
-}
-
-/// How many lines are given to be copied, and how many bytes.
-const MAX_EXACT_LINES: u64 = 6;
-const MAX_EXACT_BYTES: usize = 2_000;
-
-/// How far a text is searched between two looks at the clock, in bytes.
-const STRIDE: usize = 1024 * 1024;
-
-/// Returns the first place of a needle at or after `from`; none when the time is up.
-fn seek(
-    text: &[u8],
-    finder: &memmem::Finder<'_>,
-    mut from: usize,
-    budget: &Budget,
-) -> Option<usize> {
-    let more = finder.needle().len().saturating_sub(1);
-    while from < text.len() && !budget.is_spent() {
-        let end = text.len().min(from.saturating_add(STRIDE + more));
-        let part = text.get(from..end).unwrap_or_default();
-        if let Some(at) = finder.find(part) {
-            return Some(from + at);
-        }
-        from = from.saturating_add(STRIDE);
-    }
-    None
-}
-
-/// Returns where the line after `count` lines begins, or the end.
-fn line_start(text: &[u8], count: u64) -> usize {
-    const BLOCK: usize = 64 * 1024;
-    let mut left = count;
-    let mut at = 0;
-    for block in text.chunks(BLOCK) {
-        if left == 0 {
-            return at;
-        }
-        let breaks = count_breaks(block);
-        if breaks >= left {
-            let nth = usize::try_from(left - 1).unwrap_or(usize::MAX);
-            let end = memchr::memchr_iter(b'\n', block).nth(nth);
-            return at + end.map_or(block.len(), |end| end + 1);
-        }
-        left -= breaks;
-        at += block.len();
-    }
-    text.len()
+/// Returns whether `new` is a part of `old` but for its form.
+fn is_shortened(old: &str, new: &str) -> bool {
+    let skeleton = |text: &str| Skeleton::of(text.trim().as_bytes(), || false);
+    let pair = skeleton(old).zip(skeleton(new));
+    pair.is_some_and(|(old, new)| {
+        new.bytes.len() < old.bytes.len() && memmem::find(&old.bytes, &new.bytes).is_some()
+    })
 }
 
 /// The text is what another edit puts in.
@@ -395,38 +187,20 @@ fn in_another_edit(miss: &Miss<'_>, old: &str, budget: &Budget) -> Option<Findin
     ))
 }
 
+fn breaks_inside(text: &str) -> u64 {
+    count_breaks(text.strip_suffix('\n').unwrap_or(text).as_bytes())
+}
+
 fn count_breaks(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// How many characters of a line are shown.
-const MAX_SHOWN: usize = 120;
-
-/// Returns a line as it is shown: its head, with all that is not plain to the eye as `[U+XXXX]`.
-fn shown(line: &str) -> String {
-    let mut shown: String = line.chars().take(MAX_SHOWN).map(marked).collect();
-    if line.chars().nth(MAX_SHOWN).is_some() {
-        shown.push('…');
+/// Returns the text in collapsed form.
+fn collapsed(text: &[u8]) -> Cow<'_, [u8]> {
+    match memmem::find(text, b"\r\n") {
+        Some(_) => Cow::Owned(collapse_bytes(Cow::Borrowed(text))),
+        None => Cow::Borrowed(text),
     }
-    shown
-}
-
-fn marked(character: char) -> String {
-    if fold::is_plain(character) {
-        character.to_string()
-    } else {
-        format!("[U+{:04X}]", u32::from(character))
-    }
-}
-
-/// Returns the line of the file.
-fn pair_line(file: &str) -> String {
-    format!("\nfile: {}", shown(file))
-}
-
-/// Returns the two lines, one below the other.
-fn pair(file: &str, old: &str) -> String {
-    format!("{}\nold:  {}", pair_line(file), shown(old))
 }
 
 #[cfg(test)]

@@ -1,126 +1,102 @@
-//! Texts that are the same but for what the eye passes over.
+//! Texts without what the eye passes over.
 
-use std::cmp::Ordering;
-
-use memchr::memmem;
 use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
 
-use super::{Field, Finding, count_breaks, pair, seek};
+use super::field::edge;
 
-/// A skeleton shorter than this many bytes says nothing.
-const MIN_SKELETON: usize = 3;
-/// How many places are looked at for the best likeness.
-const MAX_PLACES: usize = 8;
-/// Longer texts are alike or not, but in what they differ is not looked at, in bytes.
-const MAX_COMPARED: usize = 64 * 1024;
 /// How many bytes are folded between two looks at the clock.
 const STEP: usize = 64 * 1024;
 
-/// How far two texts are from being equal, the nearest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Likeness {
-    /// Blanks and tabs at the ends of lines.
-    Edges,
-    /// Blanks and tabs anywhere.
-    Blanks,
-    /// Quotes, dashes, odd blanks, full-width forms, invisible characters.
-    LookAlikes,
-    /// Equal under NFC.
-    Composition,
-    /// Upper and lower case.
-    Case,
-    /// More than one of these.
-    Several,
+/// A text without blanks, in lower case, composed, look-alikes folded; breaks stay.
+pub(super) struct Skeleton {
+    pub(super) bytes: Vec<u8>,
+    /// Where the steps begin: in the text, and here.
+    marks: Vec<(usize, usize)>,
 }
 
-/// Makes texts that are alike equal.
-type Form = fn(&str) -> String;
-
-impl Field<'_> {
-    /// Returns the place that is most like `old`.
-    pub(super) fn alike(&self, old: &str) -> Option<(Finding, Likeness)> {
-        let needle = skeleton(old.as_bytes(), || false)?;
-        if needle.iter().filter(|byte| **byte != b'\n').count() < MIN_SKELETON {
-            return None;
+impl Skeleton {
+    /// Returns the skeleton of `text`; `None` when `stop` says so.
+    pub(super) fn of(text: &[u8], stop: impl Fn() -> bool) -> Option<Self> {
+        let (mut bytes, mut marks) = (Vec::with_capacity(text.len()), Vec::new());
+        let mut at = 0;
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            marks.push((at, bytes.len()));
+            let (step, _) = rest.split_at(edge(rest, STEP));
+            for line in step.split_inclusive(|byte| *byte == b'\n') {
+                fold_line(line, &mut bytes);
+            }
+            at += step.len();
+            if stop() {
+                return None;
+            }
         }
-        let folded = skeleton(&self.text, || self.budget.is_spent())?;
-        let inside = needle.strip_suffix(b"\n").unwrap_or(&needle);
-        let more = count_breaks(inside);
-        let finder = memmem::Finder::new(&needle);
-        let next = |from| seek(&folded, &finder, from, self.budget);
-        let places = std::iter::successors(next(0), |at| next(at + 1)).take(MAX_PLACES);
-        let best = places
-            .map(|at| 1 + count_breaks(folded.get(..at).unwrap_or_default()))
-            .take_while(|_| !self.budget.is_spent())
-            .map(|first| (likeness(&self.lines(first, first + more), old), first))
-            .min()?;
-        let (likeness, first) = best;
-        let lines = self.lines(first, first + more);
-        let (index, file, old) = first_unequal(&lines, old);
-        let finding = self.found(likeness.probe(), first, first + more, |place| {
-            let verb = if more == 0 { "differs" } else { "differ" };
-            let what = words(likeness, file, old);
-            format!("{place} {verb} only in {what}{}", pair(file, old))
-        });
-        Some((self.with_exact(finding, first + index), likeness))
+        Some(Self { bytes, marks })
+    }
+
+    /// Returns where in `text`, of which this is the skeleton, what stands here at `folded` begins.
+    pub(super) fn place_of(&self, text: &[u8], folded: usize) -> usize {
+        let next = self.marks.partition_point(|(_, mark)| *mark <= folded);
+        let mark = next.checked_sub(1).and_then(|index| self.marks.get(index));
+        let (mut at, mut left) = mark.map_or((0, folded), |(at, mark)| (*at, folded - mark));
+        let rest = text.get(at..).unwrap_or_default();
+        let mut scratch = Vec::new();
+        for line in rest.split_inclusive(|byte| *byte == b'\n') {
+            // As it was cut when it was folded.
+            let line = line.get(..edge(line, STEP)).unwrap_or(line);
+            scratch.clear();
+            fold_line(line, &mut scratch);
+            if left < scratch.len() {
+                return at + place_in(line, left);
+            }
+            left -= scratch.len();
+            at += line.len();
+        }
+        at
     }
 }
 
-impl Likeness {
-    /// Returns the name of what tells texts apart by this.
-    fn probe(self) -> &'static str {
-        match self {
-            Self::Edges | Self::Blanks => "blanks",
-            Self::LookAlikes => "look_alikes",
-            Self::Composition => "composition",
-            Self::Case => "case",
-            Self::Several => "several",
-        }
+/// Returns where in a line that begins which is folded to what stands at `folded`.
+fn place_in(line: &[u8], folded: usize) -> usize {
+    if is_bare(line) {
+        let kept = line
+            .iter()
+            .enumerate()
+            .filter(|(_, byte)| !is_blank(**byte));
+        return kept.map(|(at, _)| at).nth(folded).unwrap_or(line.len());
     }
+    let Ok(text) = str::from_utf8(line) else {
+        return 0;
+    };
+    let (mut at, mut left, mut scratch) = (0, folded, Vec::new());
+    for unit in units(text) {
+        scratch.clear();
+        fold_line(unit.as_bytes(), &mut scratch);
+        if left < scratch.len() {
+            break;
+        }
+        left -= scratch.len();
+        at += unit.len();
+    }
+    at
 }
 
-/// Returns whether a character is what it looks like: not blank but for the space, not invisible,
-/// not a look-alike of an ASCII character, not combining.
-pub(super) fn is_plain(character: char) -> bool {
-    if character.is_ascii() {
-        return !character.is_ascii_control();
-    }
-    fold(character) == Some(character)
-        && !character.is_whitespace()
-        && !unicode_normalization::char::is_combining_mark(character)
-        && !character.is_control()
-}
-
-/// Returns `bytes` without blanks, in lower case, composed, look-alikes folded; breaks stay. `None`
-/// when `stop` says so.
-fn skeleton(bytes: &[u8], stop: impl Fn() -> bool) -> Option<Vec<u8>> {
-    let mut folded = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let (step, after) = rest.split_at(character_edge(rest, STEP));
-        for line in step.split_inclusive(|byte| *byte == b'\n') {
-            fold_line(line, &mut folded);
-        }
+/// Returns the characters of a text, each with those that may be composed with it.
+pub(super) fn units(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let joins = |c: char| is_combining_mark(c) || ('\u{1160}'..='\u{11ff}').contains(&c);
+        let mut next = rest.char_indices().skip(1).filter(|(_, c)| !joins(*c));
+        let end = next.next().map_or(rest.len(), |(at, _)| at);
+        let (unit, after) = rest.split_at(end);
         rest = after;
-        if stop() {
-            return None;
-        }
-    }
-    Some(folded)
-}
-
-/// Returns an edge of a character near `at`, or the end of `bytes`.
-fn character_edge(bytes: &[u8], at: usize) -> usize {
-    let mut edges = (at..bytes.len()).take(4);
-    let is_edge = |at: &usize| bytes.get(*at).is_some_and(|byte| byte & 0xC0 != 0x80);
-    edges.find(is_edge).unwrap_or(at.min(bytes.len()))
+        (!unit.is_empty()).then_some(unit)
+    })
 }
 
 fn fold_line(line: &[u8], folded: &mut Vec<u8>) {
     if is_bare(line) {
-        let kept = line
-            .iter()
-            .filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+        let kept = line.iter().filter(|byte| !is_blank(**byte));
         return folded.extend(kept.map(u8::to_ascii_lowercase));
     }
     let line = String::from_utf8_lossy(line);
@@ -131,10 +107,15 @@ fn fold_line(line: &[u8], folded: &mut Vec<u8>) {
     }
 }
 
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r')
+}
+
 fn fold_characters(characters: impl Iterator<Item = char>, folded: &mut Vec<u8>) {
     let mut buffer = [0; 4];
     let characters = characters.filter_map(fold).flat_map(char::to_lowercase);
     for character in characters.filter(|c| !matches!(c, ' ' | '\t' | '\r')) {
+        let character = letter_class(character);
         folded.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes());
     }
 }
@@ -155,9 +136,21 @@ fn may_compose(character: char) -> bool {
     !stable
 }
 
-/// Returns the ASCII character that one looks like, `None` for one that is not seen at all, and
-/// every other one as it is.
-fn fold(character: char) -> Option<char> {
+/// Returns whether a character is what it looks like: not blank but for the space, not invisible,
+/// not a look-alike of an ASCII mark, not combining.
+pub(super) fn is_plain(character: char) -> bool {
+    if character.is_ascii() {
+        return !character.is_ascii_control();
+    }
+    fold(character) == Some(character)
+        && !character.is_whitespace()
+        && !is_combining_mark(character)
+        && !character.is_control()
+}
+
+/// Returns the common character that one looks like, mostly in ASCII, `None` for one that is not seen at all, and
+/// every other one as it is; letters of other scripts are these letters.
+pub(super) fn fold(character: char) -> Option<char> {
     Some(match character {
         '\u{ad}'
         | '\u{feff}'
@@ -169,6 +162,8 @@ fn fold(character: char) -> Option<char> {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2b9}' | '\u{2bc}' => '\'',
         '\u{201c}'..='\u{201f}' | '\u{2033}' => '"',
         '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        // The micro sign is the letter.
+        '\u{b5}' => '\u{3bc}',
         '\u{ff01}'..='\u{ff5e}' => {
             let ascii = u32::from(character).checked_sub(0xfee0);
             return ascii.and_then(char::from_u32);
@@ -177,104 +172,65 @@ fn fold(character: char) -> Option<char> {
     })
 }
 
-/// Returns by what `file`, whole lines whose skeleton holds that of `old`, differs from it.
-fn likeness(file: &str, old: &str) -> Likeness {
-    if file.len() > MAX_COMPARED || old.len() > MAX_COMPARED {
-        return Likeness::Several;
-    }
-    let holds = |form: Form| form(file).contains(form(old).trim_matches('\n'));
-    let steps: [(Likeness, Form); 5] = [
-        (Likeness::Edges, without_edges),
-        (Likeness::Blanks, without_blanks),
-        (Likeness::LookAlikes, |text| {
-            without_blanks(&text.chars().filter_map(fold).collect::<String>())
-        }),
-        (Likeness::Composition, |text| {
-            without_edges(&text.nfc().collect::<String>())
-        }),
-        (Likeness::Case, |text| without_edges(&text.to_lowercase())),
-    ];
-    let step = steps.into_iter().find(|(_, form)| holds(*form));
-    step.map_or(Likeness::Several, |(likeness, _)| likeness)
-}
-
-fn without_edges(text: &str) -> String {
-    let lines: Vec<_> = text
-        .split('\n')
-        .map(|line| line.trim_matches([' ', '\t']))
-        .collect();
-    lines.join("\n")
-}
-
-fn without_blanks(text: &str) -> String {
-    text.replace([' ', '\t'], "")
-}
-
-/// Returns the first lines that are not equal, of the file and of `old`, with their index. A single
-/// line, and the ends of several, may be part of the file's line.
-fn first_unequal<'a>(file: &'a str, old: &'a str) -> (u64, &'a str, &'a str) {
-    let old = old.strip_suffix('\n').unwrap_or(old);
-    let count = old.split('\n').count();
-    let mut pairs = file.split('\n').zip(old.split('\n')).enumerate();
-    let unequal = pairs.find(|(index, (file, old))| match (*index, index + 1 == count) {
-        (0, true) => !file.contains(old),
-        (0, false) => !file.ends_with(old),
-        (_, true) => !file.starts_with(old),
-        (_, false) => file != old,
-    });
-    unequal.map_or((0, file, old), |(index, (file, old))| {
-        (index as u64, file, old)
+/// Returns the ASCII letter that a Cyrillic or Greek letter looks like.
+pub(super) fn ascii_letter(character: char) -> Option<char> {
+    Some(match character {
+        '\u{391}' | '\u{410}' => 'A',
+        '\u{3b1}' | '\u{430}' => 'a',
+        '\u{392}' | '\u{412}' => 'B',
+        '\u{3f9}' | '\u{421}' => 'C',
+        '\u{3f2}' | '\u{441}' => 'c',
+        '\u{501}' => 'd',
+        '\u{395}' | '\u{415}' => 'E',
+        '\u{435}' => 'e',
+        '\u{397}' | '\u{41d}' => 'H',
+        '\u{4bb}' => 'h',
+        '\u{399}' | '\u{406}' | '\u{4c0}' => 'I',
+        '\u{3b9}' | '\u{456}' => 'i',
+        '\u{408}' => 'J',
+        '\u{3f3}' | '\u{458}' => 'j',
+        '\u{39a}' | '\u{41a}' => 'K',
+        '\u{3ba}' => 'k',
+        '\u{4cf}' => 'l',
+        '\u{39c}' | '\u{41c}' => 'M',
+        '\u{39d}' => 'N',
+        '\u{39f}' | '\u{41e}' => 'O',
+        '\u{3bf}' | '\u{43e}' => 'o',
+        '\u{3a1}' | '\u{420}' => 'P',
+        '\u{3c1}' | '\u{440}' => 'p',
+        '\u{51a}' => 'Q',
+        '\u{51b}' => 'q',
+        '\u{405}' => 'S',
+        '\u{455}' => 's',
+        '\u{3a4}' | '\u{422}' => 'T',
+        '\u{3c5}' => 'u',
+        '\u{474}' => 'V',
+        '\u{3bd}' | '\u{475}' => 'v',
+        '\u{51c}' => 'W',
+        '\u{3c9}' | '\u{51d}' => 'w',
+        '\u{3a7}' | '\u{425}' => 'X',
+        '\u{3c7}' | '\u{445}' => 'x',
+        '\u{3a5}' | '\u{423}' => 'Y',
+        '\u{3b3}' | '\u{443}' => 'y',
+        '\u{396}' => 'Z',
+        _ => return None,
     })
 }
 
-fn words(likeness: Likeness, file: &str, old: &str) -> String {
-    match likeness {
-        Likeness::Edges if indent(file) != indent(old) => format!(
-            "blanks: the line begins with {}, \"old\" with {}",
-            described(indent(file)),
-            described(indent(old))
-        ),
-        Likeness::Edges => "blanks at the ends of lines".to_owned(),
-        Likeness::Blanks => "blanks".to_owned(),
-        Likeness::LookAlikes => format!(
-            "look-alike or invisible characters{}",
-            first_difference(file, old)
-        ),
-        Likeness::Composition => {
-            "how accented characters are composed (equal under NFC)".to_owned()
-        }
-        Likeness::Case => "upper and lower case".to_owned(),
-        Likeness::Several => "blanks, case and look-alike characters".to_owned(),
-    }
+/// Returns the character that stands in a skeleton for one that is not composed; `None` for one
+/// that is not seen.
+pub(super) fn class(character: char) -> Option<char> {
+    let seen = fold(character).filter(|c| !matches!(c, ' ' | '\t' | '\r'))?;
+    seen.to_lowercase().next().map(letter_class)
 }
 
-fn indent(line: &str) -> &str {
-    let text = line.trim_start_matches([' ', '\t']);
-    line.strip_suffix(text).unwrap_or_default()
-}
-
-fn described(indent: &str) -> String {
-    let count = |wanted: char| indent.chars().filter(|c| *c == wanted).count();
-    let named = |count: usize, name: &str| match count.cmp(&1) {
-        Ordering::Less => String::new(),
-        Ordering::Equal => format!("1 {name}"),
-        Ordering::Greater => format!("{count} {name}s"),
-    };
-    match (named(count('\t'), "tab"), named(count(' '), "blank")) {
-        (tabs, blanks) if tabs.is_empty() && blanks.is_empty() => "no blank".to_owned(),
-        (tabs, blanks) if tabs.is_empty() || blanks.is_empty() => tabs + &blanks,
-        (tabs, blanks) => format!("{tabs} and {blanks}"),
+/// Returns the same letter for all that look alike in upper or in lower case; `lower` is in lower
+/// case. Whether two do look alike takes a closer look.
+fn letter_class(lower: char) -> char {
+    if !('\u{370}'..='\u{52f}').contains(&lower) {
+        return lower;
     }
-}
-
-/// Names the first character of `file` that is folded on the way to `old`.
-fn first_difference(file: &str, old: &str) -> String {
-    let odd = |c: &char| fold(*c) != Some(*c);
-    let file_odd = file.chars().find(|c| odd(c) && !old.contains(*c));
-    let old_odd = old.chars().find(|c| odd(c) && !file.contains(*c));
-    match (file_odd, old_odd) {
-        (Some(c), _) => format!(": the file has U+{:04X}", u32::from(c)),
-        (None, Some(c)) => format!(": \"old\" has U+{:04X}", u32::from(c)),
-        (None, None) => String::new(),
-    }
+    let upper = || lower.to_uppercase().next().and_then(ascii_letter);
+    let letter = ascii_letter(lower).or_else(upper);
+    letter.map_or(lower, |letter| letter.to_ascii_lowercase())
 }

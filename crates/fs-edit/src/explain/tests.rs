@@ -1,3 +1,4 @@
+use super::field::line_start;
 use super::*;
 
 fn patient() -> Budget {
@@ -121,6 +122,7 @@ fn escapes_and_entities() {
     check("say \"hi\"\n", "say \\\"hi\\\"", &[1, 1], words);
     check("if a &lt; b\n", "if a < b", &[1, 1], words);
     check("if a < b\n", "if a &lt; b", &[1, 1], words);
+    check("<p>a &amp; b</p>\n", "<p>a & b</p>", &[1, 1], words);
     check("x é y\n", "x \\u00e9 y", &[1, 1], words);
     let words = "\"old\" matches lines 1-2, but for its escapes: text is compared as it is given";
     check("one\ntwo\n", "one\\ntwo", &[1, 2], words);
@@ -151,7 +153,8 @@ fn other_case() {
 
 #[test]
 fn several_at_once() {
-    let words = "line 1 differs only in blanks, case and look-alike characters\
+    let words = "line 1 differs only in blanks, look-alike or invisible characters (the file has \
+                 U+2018) and case\
                  \nfile: [U+0009]Say [U+2018]hi[U+2019]\nold:  say  'hi'";
     check("\tSay ‘hi’\n", "say  'hi'", &[1, 1], words);
 }
@@ -248,7 +251,12 @@ fn check_probe(text: &str, old: &str, probe: &str, exact: Option<&str>) {
     let edits = [Edit::new(old, "###")];
     let finding = explained(text.as_bytes(), &edits, EolMode::Auto, &patient()).unwrap();
     let found = finding.exact.as_ref().map(|exact| exact.text.as_str());
-    assert_eq!((finding.probe, found), (probe, exact), "{}", finding.words);
+    assert_eq!(
+        (finding.probe, found),
+        (Some(probe), exact),
+        "{}",
+        finding.words
+    );
     assert!(finding.explanation().lines().count() <= 10);
     if let Some(exact) = found {
         // What is given to be copied is there, and begins in the line that is named.
@@ -329,7 +337,7 @@ fn probes_that_point_elsewhere_give_nothing_to_copy() {
     let probe = |text: &str, edits: &[Edit], eol: EolMode| {
         let finding = explained(text.as_bytes(), edits, eol, &patient()).unwrap();
         assert_eq!(finding.exact, None);
-        finding.probe
+        finding.probe.unwrap()
     };
     let edit = |old: &str, new: &str| Edit::new(old, new);
     let auto = EolMode::Auto;
@@ -355,7 +363,7 @@ fn the_nearer_explanation_comes_first() {
     // What stands there already before what is alike.
     let edits = [Edit::new("total = 1", "Total = 1")];
     let finding = explained(b"Total = 1\n", &edits, EolMode::Auto, &patient()).unwrap();
-    assert_eq!(finding.probe, "already_applied");
+    assert_eq!(finding.probe, Some("already_applied"));
 }
 
 #[test]
@@ -470,5 +478,307 @@ fn a_large_text_is_explained_as_a_small_one_without_being_in_memory() {
         let expected = missed(&memory, &edit);
         assert!(expected.contains(near), "{expected}");
         assert_eq!(missed(&blocks, &edit), expected);
+    }
+}
+
+#[test]
+fn an_edit_that_deletes_is_not_taken_to_be_made_before() {
+    let (text, old) = ("foo( a );\nbar(b);\n", "foo(a);\nbar(b);\n");
+    let words = "lines 1-2 differ only in blanks\nfile: foo( a );\nold:  foo(a);";
+    for new in ["bar(b);\n", "bar(b);", "foo(a);\n"] {
+        check_edits(text, &[Edit::new(old, new)], EolMode::Auto, &[1, 2], words);
+    }
+    // Nor if what is left has another form.
+    let edits = [Edit::new("foo(a);\nbar( b );\n", "bar(b);\n")];
+    let words = "lines 1-2 differ only in blanks\nfile: foo( a );\nold:  foo(a);";
+    check_edits(text, &edits, EolMode::Auto, &[1, 2], words);
+    let edits = [Edit::new("missing();\nbar(b);\n", "bar(b);\n")];
+    let finding = explained(text.as_bytes(), &edits, EolMode::Auto, &patient()).unwrap();
+    assert_eq!(finding.probe, Some("nearest"));
+}
+
+#[test]
+fn what_is_alike_elsewhere_comes_before_what_stands_there_already() {
+    let text = "timeout = 30\nfoo( a );\n";
+    let edits = [Edit::new("foo(a);", "timeout = 30")];
+    let words = "line 2 differs only in blanks\nfile: foo( a );\nold:  foo(a);";
+    check_edits(text, &edits, EolMode::Auto, &[2, 2], words);
+    // In the same place it was made.
+    let edits = [Edit::new("foo(a);", "foo( a );")];
+    let words = "\"new\" stands in line 2 already; the edit may have been made before";
+    check_edits(text, &edits, EolMode::Auto, &[2, 2], words);
+    // Most lines of a long text, too.
+    let text = "helper();\na = 1\nb = 2\nc = 3\nd = 4\n";
+    let edits = [Edit::new("a = 1\nb = 2\nc = 3\nd = 5", "helper();")];
+    let words = "the nearest text is in lines 2-5, where 3 of 4 lines are equal; line 5 is the first \
+                 that differs\nfile: d = 4\nold:  d = 5";
+    check_edits(text, &edits, EolMode::Auto, &[2, 5], words);
+}
+
+#[test]
+fn a_line_is_found_by_its_rarest_word_and_not_by_a_common_line() {
+    let long = "the same long line that stands under every one of them";
+    let text: String = (0..20_000)
+        .map(|n| {
+            let blanks = if n == 7_777 { "  " } else { " " };
+            format!("id{blanks}{n:07} alpha\n{long}\n")
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    let old = format!("id 0007777 alpha\n{long}");
+    let words = "lines 15555-15556 differ only in blanks\nfile: id  0007777 alpha\n\
+                 old:  id 0007777 alpha";
+    check(&text, &old, &[15_555, 15_556], words);
+    let old = format!("id 0007778 beta\n{long}");
+    let words = "the nearest text is in lines 15557-15558, where 1 of 2 lines are equal; line 15557 \
+                 is the first that differs\nfile: id 0007778 alpha\nold:  id 0007778 beta";
+    check(&text, &old, &[15_557, 15_558], words);
+}
+
+#[test]
+fn text_that_is_everywhere_is_not_said_to_be_nearest() {
+    let words = "similar text is in many places, such as line 1\nfile: let value = compute();\
+                 \nold:  let value = compute(1);";
+    let text = "let value = compute();\n".repeat(200);
+    check(&text, "let value = compute(1);", &[1, 1], words);
+    // Which one is meant is not known.
+    check_probe(&text, "let value = compute(1);", "nearest", None);
+}
+
+#[test]
+fn a_large_file_is_searched_for_what_is_rare() {
+    let long = "the same long line that stands under every one of them";
+    let lines = (0..60_000).map(|n| {
+        let blanks = if n == 47_777 { "  " } else { " " };
+        format!("id{blanks}{n:07} alpha\n{long}\n")
+    });
+    let text = lines.collect::<Vec<_>>().concat();
+    let blocks = fs_core::Content::in_blocks(text.as_bytes(), 1 << 20);
+    let memory = fs_core::Content::of_bytes(text.as_bytes());
+    let told = |old: &str, new: &str, words: &str| {
+        let edit = Edit::new(old, new);
+        let missed = [missed(&memory, &edit), missed(&blocks, &edit)];
+        assert!(missed[0].contains(words), "{}", missed[0]);
+        assert_eq!(missed[1], missed[0]);
+    };
+    let old = format!("id 0047777 alpha\n{long}");
+    told(&old, "x", "lines 95555-95556 differ only in blanks");
+    told(&old, long, "lines 95555-95556 differ only in blanks");
+    told(
+        &old,
+        "id 0000005 alpha",
+        "lines 95555-95556 differ only in blanks",
+    );
+    told("id 0047778 beta", "x", "the nearest text is in line 95557");
+    told(
+        "id 0047778 beta",
+        "id 0000005 alpha",
+        "\\\"new\\\" stands in line 11 already",
+    );
+}
+
+/// Returns what is said of a large file of which no more than the first block was looked at.
+fn hurried(text: &str, old: &str, new: &str) -> String {
+    let content = fs_core::Content::in_blocks(text.as_bytes(), 64 * 1024);
+    let body = crate::body::Body::new(&content, 0, Some(fs_core::Encoding::UTF_8)).unwrap();
+    let miss = LargeMiss {
+        body: &body,
+        reading: crate::chunks::Reading {
+            decoded_as: None,
+            form: crate::haystack::Form::Raw,
+        },
+        edits: &[Edit::new(old, new)],
+        index: 0,
+        eol: EolMode::Auto,
+    };
+    let spent = Budget {
+        until: Instant::now(),
+        ..patient()
+    };
+    fs_core::Error::from(explain_large(&miss, &spent).unwrap()).to_string()
+}
+
+#[test]
+fn of_a_large_file_it_is_said_how_much_was_looked_at() {
+    let lines = (1..=400_000).map(|n| format!("id {n:07} alpha\n"));
+    let text = lines.collect::<Vec<_>>().concat();
+    assert_eq!(
+        hurried(&text, "id  0077777 alpha", "x"),
+        "could not find \"old\"; the file is too large to look at all of it for what is near, and \
+         nothing was found in lines 1-3855; search it for a rare piece of \"old\", such as \
+         \"0077777\""
+    );
+    assert_eq!(
+        hurried(&text, "id  0077777 alpha", "id 0000003 alpha"),
+        "could not find \"old\"; of this large file only lines 1-3855 were looked at; search it for a \
+         rare piece of \"old\", such as \"0077777\"; \"new\" stands in line 3 already; the edit may have \
+         been made before"
+    );
+}
+
+#[test]
+fn a_match_in_a_long_line_is_shown_where_it_differs() {
+    let long = format!("{}needle  here {}\n", "x".repeat(5_000), "y ".repeat(5_000));
+    let edits = [Edit::new("needle here", "z")];
+    let finding = explained(long.as_bytes(), &edits, EolMode::Auto, &patient()).unwrap();
+    assert_eq!(
+        finding.explanation(),
+        format!(
+            "line 1 differs only in blanks\nfile: …{}needle  here {}…\nold:  needle here\n\
+             from line 1, exactly:\nneedle  here",
+            "x".repeat(33),
+            "y ".repeat(37)
+        )
+    );
+    // Far into a long text both lines are shown around the difference.
+    let old = "abcdefghi ".repeat(50) + "one" + &" abcdefghi".repeat(500);
+    let file = "x".repeat(3_000) + &old.replace("one", "One");
+    let edits = [Edit::new(old, "z")];
+    let finding = explained(file.as_bytes(), &edits, EolMode::Auto, &patient()).unwrap();
+    let around = |word: &str| {
+        format!(
+            "…{}{word}{} abcdef…",
+            "abcdefghi ".repeat(4),
+            " abcdefghi".repeat(7)
+        )
+    };
+    assert_eq!(
+        finding.words,
+        format!(
+            "line 1 differs only in upper and lower case\nfile: {}\nold:  {}",
+            around("One"),
+            around("one")
+        )
+    );
+    let exact = finding.exact.unwrap();
+    assert_eq!(exact.text.len(), 600);
+    assert!(exact.text.contains("ghi One abc") && file.contains(&exact.text));
+}
+
+#[test]
+fn what_is_near_in_a_long_line_is_shown_where_it_differs() {
+    let long = format!(
+        "{{{}\"timeout\":30,{}}}",
+        "\"k\":1,".repeat(900),
+        "\"j\":2,".repeat(900)
+    );
+    let edits = [Edit::new("\"timeout\":45,", "z")];
+    let finding = explained(long.as_bytes(), &edits, EolMode::Auto, &patient()).unwrap();
+    assert_eq!(
+        finding.words,
+        format!(
+            "the nearest text is in line 1\nfile: …{}\"timeout\":30,{}…\nold:  \"timeout\":45,",
+            "\"k\":1,".repeat(5),
+            "\"j\":2,".repeat(12) + "\"j\":2"
+        )
+    );
+    let exact = finding.exact.unwrap().text;
+    assert!(exact.len() <= 600 && exact.contains("\"timeout\":30,") && long.contains(&exact));
+}
+
+#[test]
+fn only_what_does_differ_is_named() {
+    let words = "line 1 differs only in blanks and case\nfile: foo ( A )\nold:  foo(a)";
+    check("foo ( A )\n", "foo(a)", &[1, 1], words);
+    let words = "line 1 differs only in blanks and the composition of accented characters\
+                 \nfile: cafe[U+0301]  au lait\nold:  café au lait";
+    check("cafe\u{301}  au lait\n", "café au lait", &[1, 1], words);
+    let words = "line 1 differs only in look-alike or invisible characters (the file has U+2019) \
+                 and case\nfile: It[U+2019]s\nold:  it's";
+    check("It\u{2019}s\n", "it's", &[1, 1], words);
+    // Indents are not passed over.
+    let words = "lines 1-2 differ only in blanks and case\nfile:   Foo\nold:  foo";
+    check("  Foo\n  bar\n", "foo\nbar", &[1, 2], words);
+    let words = "lines 1-2 differ only in a CR (U+000D) that is no part of a line break\
+                 \nfile: foo[U+000D]\nold:  foo";
+    check("foo\r\r\nbar\r\n", "foo\nbar", &[1, 2], words);
+}
+
+#[test]
+fn equal_lines_are_equal_and_not_only_but_for_blanks() {
+    let words = "the nearest text is in lines 1-2, where 2 of 3 lines differ only in blanks; the file \
+                 ends before \"old\" does; line 1 is the first that differs in blanks\n\
+                 file: foo  \nold:  foo";
+    check("foo  \nbar  \n", "foo\nbar\nbaz\n", &[1, 2], words);
+    // The first line of a text may be the end of a line.
+    let words = "the nearest text is in lines 1-2, where 1 of 3 lines are equal and 1 more but for \
+                 blanks; the file ends before \"old\" does; line 2 is the first that differs in \
+                 blanks\nfile:   bar\nold:  bar";
+    check("  foo\n  bar\n", "foo\nbar\nbaz\n", &[1, 2], words);
+    let words = "the nearest text is in lines 1-3, where 1 of 3 lines are equal and 1 more but for \
+                 blanks; line 3 is the first that differs in more\nfile: quux\nold:  baz";
+    check("foo\n  bar\nquux\n", "foo\nbar\nbaz", &[1, 3], words);
+    let words = "the nearest text is in lines 1-2, where 2 of 3 lines are equal; the file ends before \
+                 \"old\" does";
+    check("foo\nbar\n", "foo\nbar\nbaz\n", &[1, 2], words);
+}
+
+#[test]
+fn letters_of_another_script_are_named() {
+    let words = "line 1 differs only in look-alike or invisible characters: the file has U+0430, \"old\" U+0061\
+                 \nfile: p[U+0430]ssword\nold:  password";
+    check("p\u{430}ssword\n", "password", &[1, 1], words);
+    check_probe(
+        "p\u{430}ssword\n",
+        "password",
+        "look_alikes",
+        Some("p\u{430}ssword"),
+    );
+    let words = "line 1 differs only in look-alike or invisible characters: the file has U+004F, \"old\" U+039F\
+                 \nfile: FOO = 1\nold:  F[U+039F]O = 1";
+    check("FOO = 1\n", "F\u{39f}O = 1", &[1, 1], words);
+    // A text in that script is shown as it is.
+    let words = "line 1 differs only in upper and lower case\nfile: Вася поёт\nold:  вася поёт";
+    check("Вася поёт\n", "вася поёт", &[1, 1], words);
+    let words = "line 1 differs only in blanks\nfile: Вася  поёт\nold:  Вася поёт";
+    check("Вася  поёт\n", "Вася поёт", &[1, 1], words);
+    let words = "line 1 differs only in look-alike or invisible characters: the file has U+0430, \"old\" U+0061\
+                 \nfile: В[U+0430]ся, а\nold:  Вaся, а";
+    check("Вася, а\n", "Вaся, а", &[1, 1], words);
+}
+
+#[test]
+fn breaks_around_a_text_are_said_to_differ() {
+    let words =
+        "the nearest text is in line 2, and differs only in the line breaks before or after it";
+    check("a\nlast", "last\n", &[2, 2], words);
+    check("a\nlast\nb\n", "\n\nlast\n\n", &[2, 2], words);
+}
+
+#[test]
+fn the_micro_sign_is_told_from_the_greek_letter() {
+    let words = "line 1 differs only in look-alike or invisible characters: the file has U+00B5\
+                 \nfile: 5 [U+00B5]sec\nold:  5 μsec";
+    check("5 \u{b5}sec\n", "5 \u{3bc}sec", &[1, 1], words);
+}
+
+#[test]
+fn blanks_before_the_last_break_are_seen() {
+    let words = "line 1 differs only in blanks at the ends of lines\nfile: foo   \nold:  foo";
+    check("foo   \nbar\n", "foo\n", &[1, 1], words);
+    let words = "line 2 differs only in look-alike or invisible characters: the file has U+200B\
+                 \nfile: use std;[U+200B]\nold:  use std;";
+    check("x\nuse std;\u{200b}\n", "use std;\n", &[2, 2], words);
+    let words = "lines 1-2 differ only in blanks at the ends of lines\nfile: bar \nold:  bar";
+    check("foo\nbar \n", "foo\nbar\n", &[1, 2], words);
+}
+
+#[test]
+fn of_a_text_that_takes_too_long_it_is_said_so() {
+    let text = "some line\n".repeat(200_000);
+    let words = "the file is too large to look at all of it for what is near; search it for a rare \
+                 piece of \"old\"";
+    let spent = Budget {
+        until: Instant::now(),
+        ..patient()
+    };
+    let small = Budget {
+        max_bytes: SMALL,
+        ..patient()
+    };
+    for budget in [spent, small] {
+        let edits = [Edit::new("some  line", "x")];
+        let finding = explained(text.as_bytes(), &edits, EolMode::Auto, &budget).unwrap();
+        assert_eq!((finding.words.as_str(), finding.probe), (words, None));
     }
 }

@@ -1,11 +1,20 @@
 //! Texts that are found once something that was pasted in is taken out.
 
-use super::{Field, Finding};
+use memchr::memmem;
+
+use super::field::Field;
+use super::finding::Finding;
 
 impl Field<'_> {
     /// Returns the place of `old` with its escapes resolved or its line numbers taken off.
     pub(super) fn variants(&self, old: &str) -> Option<Finding> {
-        let escapes = [unescaped(old), without_entities(old), with_entities(old)];
+        let ampersands = Some(old.replace('&', "&amp;")).filter(|text| text != old);
+        let escapes = [
+            unescaped(old),
+            without_entities(old),
+            with_entities(old),
+            ampersands,
+        ];
         let escapes = escapes.into_iter().flatten().map(|text| {
             let words = "\"old\" matches %, but for its escapes: text is compared as it is given";
             (text, "escapes", words)
@@ -20,9 +29,10 @@ impl Field<'_> {
             if text.trim().is_empty() || self.budget.is_spent() {
                 return None;
             }
-            let (first, last) = self.lines_of(&text)?;
+            let at = self.seek(&memmem::Finder::new(text.as_bytes()), 0)?;
+            let (first, last) = self.lines_at(at, &text);
             let finding = self.found(probe, first, last, |place| words.replace('%', place));
-            Some(self.with_exact(finding, first))
+            Some(self.with_exact(finding, first, at..at + text.len(), at))
         })
     }
 }
