@@ -13,7 +13,7 @@ use crate::explain::{Budget, Extent, LargeMiss, Miss, explain, explain_large};
 use crate::failure::{fail_on_any, gather};
 use crate::haystack::{Form, Haystack};
 use crate::request::{Edit, EolMode};
-use crate::search::{After, MAX_PLACES, Matches, REPORTED, Search, Wanted};
+use crate::search::{After, MAX_PLACES, Matches, REPORTED, Search, Searches, Wanted};
 use crate::splice::{Core, Splice, Writer};
 use crate::tokens::tokens_of;
 
@@ -86,25 +86,21 @@ fn find(
 ) -> Result<Vec<Matches>> {
     // A lone CR is a token of its own: it is not the first half of a CR LF.
     let whole_tokens = haystack.form() == Form::Collapsed || eol == EolMode::Exact;
-    let mut searches: Vec<_> = needles
-        .iter()
-        .map(|needle| {
-            let after = if whole_tokens || !needle.bytes.ends_with(b"\r") {
-                After::Anything
-            } else {
-                After::NoLineFeed
-            };
-            Search::new(&needle.bytes, needle.wanted(), after)
-        })
-        .collect();
+    let searches = needles.iter().map(|needle| {
+        let after = if whole_tokens || !needle.bytes.ends_with(b"\r") {
+            After::Anything
+        } else {
+            After::NoLineFeed
+        };
+        Search::new(&needle.bytes, needle.wanted(), after)
+    });
+    let mut searches = Searches::new(searches.collect());
     let overlaps = needles.iter().map(|needle| Search::overlap(&needle.bytes));
     haystack.pass(overlaps.max().unwrap_or(0), |window| {
-        for search in &mut searches {
-            search.see(window);
-        }
+        searches.see(window);
         ControlFlow::Continue(())
     })?;
-    Ok(searches.into_iter().map(Search::into_matches).collect())
+    Ok(searches.into_matches())
 }
 
 /// An edit that does not apply, and where it was looked for.
