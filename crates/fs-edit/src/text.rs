@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use fs_core::{Eol, Error, ErrorKind, Problem, Result};
 
@@ -14,7 +14,7 @@ use crate::failure::{fail_on_any, gather};
 use crate::haystack::{Form, Haystack};
 use crate::request::{Edit, EolMode};
 use crate::search::{After, MAX_PLACES, Matches, REPORTED, Search, Searches, Wanted};
-use crate::splice::{Core, Splice, Writer};
+use crate::splice::{Core, Writer};
 use crate::tokens::tokens_of;
 
 /// The most bytes of new text that one request may write, all places together.
@@ -36,13 +36,14 @@ struct Needle<'a> {
     core: Core<'a>,
 }
 
-/// Returns the splices of `edits`, ascending.
-pub(crate) fn splices(
+/// Writes `edits`, from place to place.
+pub(crate) fn write(
     document: &Document<'_>,
     edits: &[Edit],
     eol: EolMode,
     budget: &Budget,
-) -> Result<Vec<Splice>> {
+    writer: &mut Writer<'_>,
+) -> Result<()> {
     fail_on_any(edits, |edit| {
         document.check_old(&edit.old)?;
         document.check_new(&edit.new)
@@ -75,7 +76,7 @@ pub(crate) fn splices(
     let places: Vec<_> = found.into_iter().map(|matches| matches.starts).collect();
     let spans = disjoint_spans(&needles, &places)?;
     drop(places);
-    cores(document, &haystack, &needles, &spans, eol)
+    write_cores(&haystack, &needles, &spans, writer)
 }
 
 /// Finds all needles in one pass.
@@ -294,32 +295,29 @@ fn first_overlap(spans: &[Span]) -> Option<(usize, usize)> {
     lowest
 }
 
-/// Returns what is written in each span: only the part where old and new differ.
-fn cores(
-    document: &Document<'_>,
+/// Writes each span: only the part where old and new differ.
+fn write_cores(
     haystack: &Haystack<'_, '_>,
     needles: &[Needle<'_>],
     spans: &[Span],
-    eol: EolMode,
-) -> Result<Vec<Splice>> {
-    let places: Vec<_> = spans
-        .iter()
-        .filter_map(|span| needles.get(span.edit).map(|needle| (span, &needle.core)))
-        .collect();
-    let edges =
-        |(span, core): &(&Span, &Core<'_>)| [span.start + core.prefix, span.end - core.suffix];
-    let offsets: Vec<usize> = places.iter().flat_map(edges).collect();
-    let offsets = haystack.to_text(&offsets)?;
-    let ranges = offsets.chunks_exact(2).filter_map(|pair| match pair {
-        [start, end] => Some(Range {
-            start: *start,
-            end: *end,
-        }),
-        _ => None,
-    });
-    let mut writer = Writer::new(document, eol);
-    let pairs = places.iter().zip(ranges);
-    pairs
-        .map(|((_, core), range)| writer.splice(core, range))
-        .collect()
+    writer: &mut Writer<'_>,
+) -> Result<()> {
+    let core = |span: &Span| Some((span.edit, &needles.get(span.edit)?.core));
+    let edges = |span: &Span| {
+        let (_, core) = core(span)?;
+        Some([span.start + core.prefix, span.end - core.suffix])
+    };
+    let mut cores = spans.iter().filter_map(core);
+    let mut start = None;
+    let offsets = spans.iter().filter_map(edges).flatten();
+    haystack.to_text(offsets, &mut |at| match start.take() {
+        None => {
+            start = Some(at);
+            Ok(())
+        }
+        Some(start) => match cores.next() {
+            Some((edit, core)) => writer.write(core, edit, start..at),
+            None => Ok(()),
+        },
+    })
 }
