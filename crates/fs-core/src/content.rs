@@ -238,6 +238,29 @@ impl<'a> Content<'a> {
         Ok(Eol::from(breaks))
     }
 
+    /// Returns the line breaks of what `patch` makes of the content.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn eol_after(&self, patch: &Patch, encoding: Encoding) -> Result<Eol> {
+        let unit = Unit::of(encoding);
+        let (mut before, mut breaks) = (Before::Other, Breaks::default());
+        let mut see = |block: &[u8]| {
+            breaks = breaks + unit.breaks(block, before);
+            before = before_after(block, unit);
+        };
+        for piece in patch.pieces() {
+            match piece {
+                Piece::New(bytes) => see(bytes),
+                Piece::Keep(range) => self.each(range, &mut |block| {
+                    see(block);
+                    ControlFlow::Continue(())
+                })?,
+            }
+        }
+        Ok(Eol::from(breaks))
+    }
+
     /// Returns how many line feeds there are in `range`, which begins on a code unit's edge.
     ///
     /// # Errors
@@ -287,7 +310,7 @@ impl<'a> Content<'a> {
         for piece in patch.pieces() {
             let (same, len) = match piece {
                 Piece::Keep(range) => (
-                    range.start == at || self.repeats(range, at)?,
+                    range.start == at || self.repeats(&range, at)?,
                     range.end - range.start,
                 ),
                 Piece::New(bytes) => (self.holds(bytes, at)?, bytes.len() as u64),
@@ -375,7 +398,7 @@ impl<'a> Content<'a> {
         let mut hasher = blake3::Hasher::new();
         for piece in patch.pieces() {
             match piece {
-                Piece::Keep(range) => self.each(range.clone(), &mut |block| {
+                Piece::Keep(range) => self.each(range, &mut |block| {
                     hasher.update(block);
                     ControlFlow::Continue(())
                 })?,

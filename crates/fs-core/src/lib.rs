@@ -116,7 +116,7 @@ pub use glob::Glob;
 pub use index::IndexCache;
 pub use lines::{LineSpan, Lines};
 pub use list::{Entry, EntryKind, ListOptions, Listing, Order, Position, list};
-pub use patch::{Patch, Piece};
+pub use patch::{NewBytes, Patch, PatchBuilder, Piece, Pieces};
 pub use path::{MAX_NAME_BYTES, MAX_PATH_BYTES, RelPath, escape_name, unescape_name};
 pub use problem::{ErrorKind, Problem};
 pub use progress::Progress;

@@ -11,6 +11,8 @@ use crate::breaks::{Breaks, LineBreak};
 
 /// How much is read to look around a place.
 const LOOK_BYTES: usize = 64 * 1024;
+/// Up to so much is looked at with what is around it.
+const NEAR_BYTES: usize = 4 * 1024;
 
 /// The text of a file. Offsets count from its start, after the byte order mark.
 #[derive(Debug)]
@@ -101,6 +103,22 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Returns whether `bytes` stand at `at`.
+    pub(crate) fn holds(&self, bytes: &[u8], at: usize) -> Result<bool> {
+        let range = at..at + bytes.len();
+        if self.whole().is_some() || bytes.is_empty() || bytes.len() > NEAR_BYTES {
+            return self.content.holds(bytes, self.in_file(&range).start);
+        }
+        let near = self.look_at(at, |near, start| {
+            let there = near.get(at - start..range.end - start);
+            there.map(|there| there == bytes)
+        })?;
+        match near {
+            Some(same) => Ok(same),
+            None => self.content.holds(bytes, self.in_file(&range).start),
+        }
+    }
+
     /// Calls `see` with the bytes of `range`, block by block.
     pub(crate) fn each(
         &self,
@@ -176,6 +194,18 @@ impl<'a> Body<'a> {
 
     /// Returns how many breaks end in `range`.
     pub(crate) fn count_breaks(&self, range: &Range<usize>) -> Result<u64> {
+        if range.is_empty() {
+            return Ok(0);
+        }
+        if self.whole().is_none() && range.len() <= NEAR_BYTES {
+            let near = self.look_at(range.start, |near, start| {
+                let there = near.get(range.start - start..range.end - start);
+                there.map(|there| self.breaks.count(there))
+            })?;
+            if let Some(count) = near {
+                return Ok(count);
+            }
+        }
         self.content.count_feeds(self.in_file(range), self.encoding)
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct LineBreak {
 }
 
 /// The spelling of a line break.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Style {
     Lf,
     CrLf,

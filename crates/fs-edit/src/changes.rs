@@ -1,9 +1,8 @@
 //! A patch as runs of whole lines.
 
-use std::iter::Peekable;
 use std::ops::Range;
 
-use fs_core::{Patch, Piece, Result};
+use fs_core::{Patch, Result};
 
 use crate::body::Body;
 use crate::breaks::Breaks;
@@ -25,7 +24,7 @@ pub(crate) struct Block<'a> {
 /// One change of a patch, as offsets of the text.
 struct Change<'p> {
     old: Range<usize>,
-    new: Vec<&'p [u8]>,
+    new: &'p [u8],
 }
 
 impl Block<'_> {
@@ -44,67 +43,75 @@ pub(crate) fn blocks<'t, 'a>(
     patch: &'t Patch,
     text_start: usize,
 ) -> impl Iterator<Item = Result<Block<'a>>> {
-    let mut changes = changes(body.in_file(&(0..body.len())).end, patch, text_start).peekable();
+    let mut changes = changes(body.in_file(&(0..body.len())).end, patch, text_start);
     std::iter::from_fn(move || next_block(body, &mut changes).transpose())
 }
 
 fn next_block<'p, 'a>(
     body: &Body<'a>,
-    changes: &mut Peekable<impl Iterator<Item = Change<'p>>>,
+    changes: &mut (impl Iterator<Item = Change<'p>> + Clone),
 ) -> Result<Option<Block<'a>>> {
+    let gathered = changes.clone();
     let Some(first) = changes.next() else {
         return Ok(None);
     };
     let start = body.line_start(first.old.start)?;
     let mut end = body.line_end(first.old.end)?;
-    let mut gathered = vec![first];
-    while let Some(next) = changes.peek() {
+    let (mut count, mut last) = (1, first.old.end);
+    let mut ahead = changes.clone();
+    while let Some(change) = ahead.next() {
         // A last line without a break is not over at its end.
-        let at = next.old.start;
-        let touches = at < end || (at == end && body.line_start(end)? != end);
-        let Some(change) = changes.next_if(|_| touches) else {
+        let at = change.old.start;
+        let touches = at < end || at == last || (at == end && body.line_start(end)? != end);
+        if !touches {
             break;
-        };
+        }
         if change.old.end >= end {
             end = body.line_end(change.old.end)?;
         }
-        gathered.push(change);
+        (count, last) = (count + 1, change.old.end);
+        *changes = ahead.clone();
     }
-    tight(body, start..end, &gathered).map(Some)
+    tight(body, start..end, &gathered.take(count)).map(Some)
 }
 
 /// Returns the lines in `range` and what the changes make of them.
-fn sides<'a>(
+fn sides<'p, 'a>(
     body: &Body<'a>,
     range: &Range<usize>,
-    changes: &[Change<'_>],
+    changes: &(impl Iterator<Item = Change<'p>> + Clone),
 ) -> Result<(Side<'a>, Side<'a>)> {
-    let new_len = |change: &Change<'_>| change.new.iter().map(|bytes| bytes.len()).sum::<usize>();
-    let added: usize = changes.iter().map(new_len).sum();
+    let added: usize = changes.clone().map(|change| change.new.len()).sum();
     let is_short = body.whole().is_some() || range.len() <= MOST_BYTES;
     let (mut old, mut new) = (Side::default(), Side::default());
     // Lines that both sides have can be no more than the new bytes hold.
     let long = LONG_BYTES.max(added.saturating_mul(2).saturating_add(LONG_BYTES));
     let mut at = range.start;
-    let keep = |kept: Range<usize>, old: &mut Side<'a>, new: &mut Side<'a>| {
-        if is_short {
+    for change in changes.clone() {
+        let kept = at..change.old.start;
+        at = change.old.end;
+        if new.is_full() {
+            // Where nothing more is shown, what is kept and what is changed need not be told apart.
+            if !is_short {
+                old.hide_text(body, kept.start..change.old.end)?;
+            }
+            new.hide(kept.len(), body.count_breaks(&kept)?);
+        } else if is_short {
             new.bytes.to_mut().extend_from_slice(&body.slice(kept)?);
-            return Ok(());
-        }
-        old.push_text(body, kept.clone(), LONG_BYTES)?;
-        new.push_text(body, kept, LONG_BYTES)
-    };
-    for change in changes {
-        keep(at..change.old.start, &mut old, &mut new)?;
-        if !is_short {
+        } else {
+            old.push_text(body, kept.clone(), LONG_BYTES)?;
+            new.push_text(body, kept, LONG_BYTES)?;
             old.push_text(body, change.old.clone(), long)?;
         }
-        for bytes in &change.new {
-            new.push_new(bytes, body.breaks());
-        }
-        at = change.old.end;
+        new.push_new(change.new, body.breaks());
     }
-    keep(at..range.end, &mut old, &mut new)?;
+    let kept = at..range.end;
+    if is_short {
+        new.bytes.to_mut().extend_from_slice(&body.slice(kept)?);
+    } else {
+        old.push_text(body, kept.clone(), LONG_BYTES)?;
+        new.push_text(body, kept, LONG_BYTES)?;
+    }
     if is_short {
         old = Side::from(body.slice(range.clone())?);
     }
@@ -112,7 +119,11 @@ fn sides<'a>(
 }
 
 /// Returns the block without the lines with which both sides begin or end.
-fn tight<'a>(body: &Body<'a>, range: Range<usize>, changes: &[Change<'_>]) -> Result<Block<'a>> {
+fn tight<'p, 'a>(
+    body: &Body<'a>,
+    range: Range<usize>,
+    changes: &(impl Iterator<Item = Change<'p>> + Clone),
+) -> Result<Block<'a>> {
     let breaks = body.breaks();
     let (old, new) = sides(body, &range, changes)?;
     let head = equal_lines_ahead(breaks, &old, &new);
@@ -155,33 +166,20 @@ fn equal_lines_behind(breaks: Breaks, old: &Side<'_>, new: &Side<'_>) -> usize {
     }
 }
 
-fn changes(size: u64, patch: &Patch, text_start: usize) -> impl Iterator<Item = Change<'_>> {
+fn changes(
+    size: u64,
+    patch: &Patch,
+    text_start: usize,
+) -> impl Iterator<Item = Change<'_>> + Clone {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
-    let offset = move |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(size);
-    let mut pieces = patch.pieces().iter();
-    let mut at = 0;
-    let mut done = false;
-    std::iter::from_fn(move || {
-        let mut new = Vec::new();
-        while !done {
-            let next = match pieces.next() {
-                Some(Piece::New(bytes)) => {
-                    new.push(bytes.as_slice());
-                    continue;
-                }
-                Some(Piece::Keep(range)) => offset(range.start)..offset(range.end),
-                None => {
-                    done = true;
-                    size..size
-                }
-            };
-            let old = at..next.start;
-            at = next.end;
-            if !old.is_empty() || !new.is_empty() {
-                let old = old.start.saturating_sub(text_start)..old.end.saturating_sub(text_start);
-                return Some(Change { old, new });
-            }
-        }
-        None
-    })
+    let offset = move |at: u64| {
+        let at = usize::try_from(at).unwrap_or(usize::MAX).min(size);
+        at.saturating_sub(text_start)
+    };
+    patch
+        .splices_of(size as u64)
+        .map(move |(range, new)| Change {
+            old: offset(range.start)..offset(range.end),
+            new,
+        })
 }

@@ -14,6 +14,10 @@ use crate::tokens::collapse_bytes;
 pub(crate) const FIRST_TRAIL: u8 = 0x30;
 /// How far back such a byte is looked for before the characters are walked.
 const CUT_REACH: usize = 4096;
+/// The longest character of a set without shifts.
+const LONGEST_CHARACTER: usize = 4;
+/// How far is read past a block: a unit, so that it is known whether a CR at its end has an LF.
+const AHEAD_BYTES: usize = 2;
 const ESCAPE: u8 = 0x1B;
 
 /// The escape sequence that says how the bytes after a place are read, in ISO-2022-JP.
@@ -104,10 +108,12 @@ impl<'t, 'a> Chunks<'t, 'a> {
         Ok(Some(chunk))
     }
 
+    /// Reads a block from `mark` on, and more only where that holds no edge.
     fn raw_from(&self, mark: Mark) -> Result<Cow<'a, [u8]>> {
         let mut want = self.body.content().block_bytes();
         loop {
-            let stop = mark.text.saturating_add(want).min(self.end);
+            let stop = mark.text.saturating_add(want).saturating_add(AHEAD_BYTES);
+            let stop = stop.min(self.end);
             let raw = self.body.slice(mark.text..stop)?;
             if stop == self.end {
                 return Ok(raw);
@@ -164,32 +170,24 @@ impl Mark {
 }
 
 impl Reading {
-    /// Returns the last place in `raw`, which is not all of the text, where it may be cut: between
-    /// two characters, and after no CR. 0 where there is none.
+    /// Returns the last place in `raw`, but not its end, where it may be cut: between two characters,
+    /// and not between a CR and its LF. 0 where there is none.
     fn cut(self, raw: &[u8], shift: Shift) -> usize {
-        let Some(encoding) = self.decoded_as else {
-            return before_return(raw, raw.len(), b"\r");
-        };
-        match encoding {
-            Encoding::UTF_8 => before_return(raw, utf8_cut(raw), b"\r"),
-            Encoding::UTF_16LE => utf16_cut(raw, u16::from_le_bytes, &[b'\r', 0]),
-            Encoding::UTF_16BE => utf16_cut(raw, u16::from_be_bytes, &[0, b'\r']),
-            _ => match self.plain_cut(raw) {
-                0 => walked_cut(raw, shift, encoding),
-                cut => cut,
+        let last = raw.len().saturating_sub(1);
+        let head = raw.get(..last).unwrap_or_default();
+        match self.decoded_as {
+            None => outside_break(raw, last),
+            Some(Encoding::UTF_8) => outside_break(raw, utf8_cut(head)),
+            Some(Encoding::UTF_16LE) => utf16_cut(raw, u16::from_le_bytes),
+            Some(Encoding::UTF_16BE) => utf16_cut(raw, u16::from_be_bytes),
+            Some(encoding) if self.is_stateful() => match memrchr(b'\n', head) {
+                Some(feed) => feed + 1,
+                None => walked_cut(raw, shift, encoding),
             },
+            Some(encoding) => plain_cut(raw)
+                .or_else(|| decoded_cut(raw, encoding))
+                .unwrap_or_else(|| walked_cut(raw, shift, encoding)),
         }
-    }
-
-    /// Returns the end of the last byte that is surely a character, if one is near.
-    fn plain_cut(self, raw: &[u8]) -> usize {
-        if self.is_stateful() {
-            return memrchr(b'\n', raw).map_or(0, |at| at + 1);
-        }
-        let from = raw.len().saturating_sub(CUT_REACH);
-        let tail = raw.get(from..).unwrap_or_default();
-        let plain = tail.iter().rposition(|byte| *byte < FIRST_TRAIL);
-        plain.map_or(0, |at| before_return(raw, from + at + 1, b"\r"))
     }
 
     fn shift_after(self, raw: &[u8], before: Shift) -> Shift {
@@ -205,13 +203,35 @@ impl Reading {
     }
 }
 
-/// Returns `cut`, or the places before it that no CR stands before.
-fn before_return(raw: &[u8], cut: usize, mark: &[u8]) -> usize {
-    let mut head = raw.get(..cut).unwrap_or_default();
-    while let Some(shorter) = head.strip_suffix(mark) {
-        head = shorter;
-    }
-    head.len()
+/// Returns `cut`, or the place before it where a CR and its LF stand around it.
+fn outside_break(raw: &[u8], cut: usize) -> usize {
+    if splits_break(raw, cut) { cut - 1 } else { cut }
+}
+
+/// Returns whether a CR stands before `cut` and an LF after it.
+fn splits_break(raw: &[u8], cut: usize) -> bool {
+    let before = cut.checked_sub(1);
+    before.and_then(|before| raw.get(before..=cut)) == Some(b"\r\n")
+}
+
+/// Returns the end of the last byte that is surely a character, if one is near the end.
+fn plain_cut(raw: &[u8]) -> Option<usize> {
+    let head = raw.get(..raw.len().checked_sub(1)?)?;
+    let from = head.len().saturating_sub(CUT_REACH);
+    let tail = head.get(from..)?;
+    let plain = tail.iter().rposition(|byte| *byte < FIRST_TRAIL)?;
+    Some(outside_break(raw, from + plain + 1)).filter(|cut| *cut > 0)
+}
+
+/// Returns the last edge of a character, which is where what comes before can be decoded: decoding is
+/// much faster than a walk.
+fn decoded_cut(raw: &[u8], encoding: Encoding) -> Option<usize> {
+    let last = raw.len().saturating_sub(1);
+    let mut cuts = (1..=last).rev().take(LONGEST_CHARACTER + 1);
+    cuts.find(|cut| {
+        let head = raw.get(..*cut).unwrap_or_default();
+        !splits_break(raw, *cut) && encoding.decode(head).is_ok()
+    })
 }
 
 /// Returns where a last sequence begins that `raw` lacks the rest of; without one, its end.
@@ -225,25 +245,24 @@ fn utf8_cut(raw: &[u8]) -> usize {
     if is_cut { last } else { raw.len() }
 }
 
-fn utf16_cut(raw: &[u8], unit: fn([u8; 2]) -> u16, mark: &[u8]) -> usize {
-    let mut cut = raw.len() - raw.len() % 2;
-    let last = cut.checked_sub(2).and_then(|at| raw.get(at..cut));
-    let last = last.and_then(|pair| pair.try_into().ok()).map(unit);
-    if last.is_some_and(|unit| (0xD800..0xDC00).contains(&unit)) {
-        cut -= 2;
-    }
-    before_return(raw, cut, mark)
+fn utf16_cut(raw: &[u8], unit: fn([u8; 2]) -> u16) -> usize {
+    let at = |at: usize| {
+        let pair = raw.get(at..at + 2)?;
+        pair.try_into().ok().map(unit)
+    };
+    let cut = (raw.len() - raw.len() % 2).saturating_sub(2);
+    let before = cut.checked_sub(2).and_then(at);
+    let is_first_half = before.is_some_and(|unit| (0xD800..0xDC00).contains(&unit));
+    let splits_break = before == Some(0x0D) && at(cut) == Some(0x0A);
+    cut - if is_first_half || splits_break { 2 } else { 0 }
 }
 
-/// Returns the last edge of a character, found by walking them all; not after a CR.
+/// Returns the last edge of a character, found by walking them all.
 fn walked_cut(raw: &[u8], shift: Shift, encoding: Encoding) -> usize {
-    let mut cut = 0;
-    for character in Spelled::new(raw, shift).chars(encoding) {
-        if character.character != '\r' {
-            cut = character.bytes.end;
-        }
-    }
-    cut
+    let spelled = Spelled::new(raw, shift);
+    let ends = spelled.chars(encoding).map(|it| it.bytes.end);
+    let ends = ends.filter(|end| *end < raw.len() && !splits_break(raw, *end));
+    ends.last().unwrap_or(0)
 }
 
 impl<'r> Spelled<'r> {
@@ -271,3 +290,6 @@ fn with_shift(raw: &[u8], shift: Shift) -> Cow<'_, [u8]> {
         _ => Cow::Borrowed(raw),
     }
 }
+
+#[cfg(test)]
+mod tests;

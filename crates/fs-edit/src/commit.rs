@@ -154,7 +154,7 @@ impl Told {
             replacements: plan.replacements(),
             lines_changed: plan.lines_changed(),
             diff: plan.diff_content(content, path, &DiffOptions::default())?,
-            format: format_after(plan, content),
+            format: format_after(plan, content)?,
         })
     }
 
@@ -186,18 +186,20 @@ impl Told {
     }
 }
 
-fn format_after(plan: &Plan, content: &Content<'_>) -> Option<TextFormat> {
-    let format = plan.format()?;
-    let eol = if let Some(bytes) = content.as_bytes() {
-        Eol::of(&plan.patch().apply(bytes), format.encoding)
+fn format_after(plan: &Plan, content: &Content<'_>) -> Result<Option<TextFormat>> {
+    let Some(format) = plan.format() else {
+        return Ok(None);
+    };
+    let eol = if content.as_bytes().is_some() {
+        content.eol_after(plan.patch(), format.encoding)?
     } else {
-        let pieces = plan.patch().pieces().iter();
+        let pieces = plan.patch().pieces();
         pieces.fold(format.eol, |eol, piece| match piece {
             Piece::Keep(_) => eol,
             Piece::New(bytes) => eol.and(Eol::of(bytes, format.encoding)),
         })
     };
-    Some(TextFormat { eol, ..format })
+    Ok(Some(TextFormat { eol, ..format }))
 }
 
 fn told(content: &Content<'_>, path: &str, request: &Request) -> Result<(Told, Patch)> {

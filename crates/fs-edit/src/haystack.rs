@@ -7,7 +7,7 @@ use fs_core::{Encoding, Problem, Result};
 
 use crate::body::Body;
 use crate::chunks::{Chunk, Chunks, Mark, Reading};
-use crate::tokens::expand_offsets;
+use crate::tokens::expander;
 
 /// What is longer is not put together again where it is not in memory.
 const LARGE_BYTES: usize = 2 * 1024 * 1024;
@@ -199,33 +199,33 @@ impl<'t, 'a> Haystack<'t, 'a> {
         Ok(lines)
     }
 
-    /// Returns where `offsets`, ascending and on edges of tokens, stand in the file's text, once the
-    /// haystack has been passed.
+    /// Calls `see` with where each of `offsets`, ascending and on edges of tokens, stands in the file's
+    /// text, once the haystack has been passed.
     ///
     /// # Errors
     /// `encoding_unknown` for an edge between two characters that one pair of bytes spells (Big5).
-    pub(crate) fn to_text(&self, offsets: &[usize]) -> Result<Vec<usize>> {
+    pub(crate) fn to_text(
+        &self,
+        mut offsets: impl Iterator<Item = usize>,
+        see: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<()> {
         let start = self.range.start;
         if self.reading.decoded_as.is_none() && self.form() == Form::Raw {
-            return Ok(offsets.iter().map(|offset| start + offset).collect());
+            return offsets.try_for_each(|offset| see(start + offset));
         }
-        let mut mapped = Vec::with_capacity(offsets.len());
-        let mut rest = offsets;
+        let mut offsets = offsets.peekable();
         let mut index = 0;
-        while let Some(first) = rest.first() {
+        while let Some(first) = offsets.peek() {
             index += self.chunks_before(index, *first);
-            let next = self
-                .marks
-                .get(index + 1)
-                .map_or(usize::MAX, |mark| mark.hay);
-            let (here, later) = rest.split_at(rest.partition_point(|offset| *offset < next));
-            rest = later;
+            let next = self.marks.get(index + 1);
+            let next = next.map_or(usize::MAX, |mark| mark.hay);
+            let mut here = std::iter::from_fn(|| offsets.next_if(|offset| *offset < next));
             match self.raw(index)? {
-                Some((mark, raw)) => self.map_in(mark, &raw, here, &mut mapped)?,
-                None => mapped.extend(here.iter().map(|_| start)),
+                Some((mark, raw)) => self.map_in(mark, &raw, &mut here, see)?,
+                None => here.try_for_each(|_| see(start))?,
             }
         }
-        Ok(mapped)
+        Ok(())
     }
 
     fn chunks(&self) -> Chunks<'t, 'a> {
@@ -253,16 +253,15 @@ impl<'t, 'a> Haystack<'t, 'a> {
         &self,
         mark: Mark,
         raw: &[u8],
-        offsets: &[usize],
-        mapped: &mut Vec<usize>,
+        offsets: &mut dyn Iterator<Item = usize>,
+        see: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<()> {
-        let local: Vec<_> = offsets.iter().map(|offset| offset - mark.hay).collect();
-        let local = match self.reading.decoded_as {
-            None => expand_offsets(raw, &local),
-            Some(encoding) => self.through_characters(mark, raw, encoding, &local)?,
-        };
-        mapped.extend(local.iter().map(|offset| mark.text + offset));
-        Ok(())
+        let mut local = offsets.map(|offset| offset - mark.hay);
+        if let Some(encoding) = self.reading.decoded_as {
+            return self.through_characters(mark, raw, encoding, &mut local, see);
+        }
+        let mut expand = expander(raw);
+        local.try_for_each(|offset| see(mark.text + expand(offset)))
     }
 
     /// Maps offsets by walking the characters: in the legacy sets several spellings are one
@@ -272,14 +271,14 @@ impl<'t, 'a> Haystack<'t, 'a> {
         mark: Mark,
         raw: &[u8],
         encoding: Encoding,
-        offsets: &[usize],
-    ) -> Result<Vec<usize>> {
+        offsets: &mut dyn Iterator<Item = usize>,
+        see: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<()> {
         let spelled = mark.spelled(raw);
         let mut characters = spelled.chars(encoding).peekable();
         let (mut passed, mut last_end) = (0, 0);
-        let mut mapped = Vec::with_capacity(offsets.len());
         for offset in offsets {
-            while passed < *offset {
+            while passed < offset {
                 let Some(mut character) = characters.next() else {
                     break;
                 };
@@ -295,8 +294,8 @@ impl<'t, 'a> Haystack<'t, 'a> {
             if here < last_end {
                 return Err(Problem::encoding_unknown(None).into());
             }
-            mapped.push(here);
+            see(mark.text + here)?;
         }
-        Ok(mapped)
+        Ok(())
     }
 }

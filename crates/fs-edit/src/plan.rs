@@ -1,8 +1,6 @@
 //! The pure plan.
 
-use std::borrow::Cow;
-
-use fs_core::{Content, Patch, Problem, Result, TextFormat};
+use fs_core::{Content, Patch, Result, TextFormat};
 
 use crate::changes::blocks;
 use crate::diff::{DiffOptions, diff_of, diff_of_content};
@@ -10,8 +8,7 @@ use crate::document::Document;
 use crate::explain::Budget;
 use crate::position;
 use crate::request::{Request, Target};
-use crate::splice::Splice;
-use crate::stateful::check_reads_back;
+use crate::splice::Writer;
 use crate::text;
 
 /// The checked result of a request.
@@ -124,12 +121,15 @@ pub(crate) fn plan_within(
 ) -> Result<Plan> {
     request.check()?;
     let document = Document::open(content, request)?;
-    let splices = match &request.target {
-        Target::Text(edits) => text::splices(&document, edits, request.eol, budget)?,
-        Target::Position(position) => vec![position::splice(&document, position, request.eol)?],
-    };
-    let replacements = splices.len() as u64;
-    let patch = patch_of(&document, splices)?;
+    let mut writer = Writer::new(&document, request.eol);
+    match &request.target {
+        Target::Text(edits) => text::write(&document, edits, request.eol, budget, &mut writer)?,
+        Target::Position(position) => {
+            position::write(&document, position, request.eol, &mut writer)?;
+        }
+    }
+    let replacements = writer.places();
+    let patch = writer.finish()?;
     let mut lines_changed = 0;
     for block in blocks(document.body(), &patch, document.bom_bytes()) {
         lines_changed += block?.lines_changed();
@@ -140,27 +140,4 @@ pub(crate) fn plan_within(
         replacements,
         lines_changed,
     })
-}
-
-fn patch_of(document: &Document<'_>, splices: Vec<Splice>) -> Result<Patch> {
-    let body = document.body();
-    let checked = document.is_stateful().then(|| splices.clone());
-    let mut changed = Vec::new();
-    for splice in splices {
-        let bytes = document.encode(Cow::Owned(splice.text))?;
-        let range = body.in_file(&splice.range);
-        let same =
-            splice.range.len() == bytes.len() && body.content().holds(&bytes, range.start)?;
-        if !same {
-            changed.push((range, bytes));
-        }
-    }
-    let patch = Patch::splice(body.content().len(), changed);
-    if body.content().is_unchanged_by(&patch)? {
-        return Err(Problem::NoOp.into());
-    }
-    if let Some(splices) = checked {
-        check_reads_back(document, &splices, &patch)?;
-    }
-    Ok(patch)
 }

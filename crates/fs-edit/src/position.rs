@@ -10,7 +10,7 @@ use crate::chunks::{Chunks, Reading};
 use crate::document::Document;
 use crate::haystack::{Form, Haystack};
 use crate::request::{EolMode, Positional};
-use crate::splice::{Core, Splice, Writer};
+use crate::splice::{Core, Writer};
 
 /// A line and a column as the caller names them, and the names by which it knows them.
 #[derive(Debug, Clone, Copy)]
@@ -21,12 +21,13 @@ struct Place {
     column_name: &'static str,
 }
 
-/// Returns the splice that `position` asks for.
-pub(crate) fn splice(
+/// Writes what `position` asks for.
+pub(crate) fn write(
     document: &Document<'_>,
     position: &Positional,
     eol: EolMode,
-) -> Result<Splice> {
+    writer: &mut Writer<'_>,
+) -> Result<()> {
     document.check_new(position.text())?;
     let (range, text) = match position {
         Positional::Insert { line, column, text } => {
@@ -52,14 +53,15 @@ pub(crate) fn splice(
     };
     let mut old = Haystack::new(document.body(), range.clone(), reading);
     let core = Core::in_haystack(&mut old, &text, eol)?;
-    let core_range = match old
-        .to_text(&[core.prefix, old.len() - core.suffix])?
-        .as_slice()
-    {
-        [start, end] => *start..*end,
-        _ => range,
-    };
-    Writer::new(document, eol).splice(&core, core_range)
+    let edges = [core.prefix, old.len() - core.suffix];
+    let mut core_range = range;
+    let mut edge = None;
+    old.to_text(edges.into_iter(), &mut |at| {
+        core_range = edge.unwrap_or(at)..at;
+        edge = Some(at);
+        Ok(())
+    })?;
+    writer.write(&core, 0, core_range)
 }
 
 impl Place {

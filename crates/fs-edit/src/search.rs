@@ -1,8 +1,12 @@
 //! Every place where a needle starts, overlapping ones included, in linear time.
 
+mod together;
+
 use memchr::memmem::Finder;
 
 use crate::haystack::Window;
+
+pub(crate) use together::Searches;
 
 /// How many starts an error reports.
 pub(crate) const REPORTED: usize = 20;
@@ -45,13 +49,19 @@ pub(crate) enum After {
 #[derive(Debug)]
 pub(crate) struct Search<'n> {
     needle: Needle<'n>,
+    found: Found,
+    /// Where the first start is that has not been looked at.
+    from: usize,
+}
+
+/// What was found, and what counts.
+#[derive(Debug)]
+struct Found {
     wanted: Wanted,
     after: After,
     matches: Matches,
     /// Where the last match ends.
     free_from: usize,
-    /// Where the first start is that has not been looked at.
-    from: usize,
 }
 
 #[derive(Debug)]
@@ -67,10 +77,12 @@ impl<'n> Search<'n> {
     pub(crate) fn new(needle: &'n [u8], wanted: Wanted, after: After) -> Self {
         Self {
             needle: Needle::new(needle),
-            wanted,
-            after,
-            matches: Matches::default(),
-            free_from: 0,
+            found: Found {
+                wanted,
+                after,
+                matches: Matches::default(),
+                free_from: 0,
+            },
             from: 0,
         }
     }
@@ -83,53 +95,55 @@ impl<'n> Search<'n> {
 
     /// Looks at a window.
     pub(crate) fn see(&mut self, window: Window<'_>) {
-        // The byte after a match has to be there, so that it is known what it is.
-        let end = window.bytes.len() - usize::from(!window.is_last && !window.bytes.is_empty());
+        let end = end_of_starts(window);
         let from = self.from.saturating_sub(window.start);
         let hay = window.bytes.get(from..end).unwrap_or_default();
-        let Self {
-            needle,
-            wanted,
-            after,
-            matches,
-            free_from,
-            ..
-        } = self;
+        let Self { needle, found, .. } = self;
         let len = needle.bytes.len();
-        each_start(hay, needle, |start| {
-            let local = from + start;
-            let start = window.start + local;
-            let overlaps = start < *free_from;
-            let refused =
-                *after == After::NoLineFeed && window.bytes.get(local + len) == Some(&b'\n');
-            if refused || (overlaps && *wanted == Wanted::LeftToRight) {
-                return;
-            }
-            let before = local.checked_sub(1).and_then(|at| window.bytes.get(at));
-            matches.after_high |= before >= Some(&0x80);
-            matches.count += 1;
-            matches.overlap |= overlaps;
-            *free_from = start + len;
-            if matches.starts.len() < wanted.kept() {
-                matches.starts.push(start);
-            }
-        });
-        self.from = self.from.max((window.start + end + 1).saturating_sub(len));
+        each_start(hay, needle, |start| found.push(window, from + start, len));
+        self.passed(window, end);
+    }
+
+    /// Takes note that all starts of matches that end at or before `end` of a window were looked at.
+    fn passed(&mut self, window: Window<'_>, end: usize) {
+        let next = (window.start + end + 1).saturating_sub(self.needle.bytes.len());
+        self.from = self.from.max(next);
     }
 
     /// Returns how many matches have been found.
     pub(crate) fn count(&self) -> u64 {
-        self.matches.count
+        self.found.matches.count
     }
 
     /// Returns where the first match starts that has been found.
     pub(crate) fn first(&self) -> Option<usize> {
-        self.matches.starts.first().copied()
+        self.found.matches.starts.first().copied()
     }
 
     /// Returns what was found.
     pub(crate) fn into_matches(self) -> Matches {
-        self.matches
+        self.found.matches
+    }
+}
+
+impl Found {
+    /// Takes a start in a window, unless what follows or the match before forbids it.
+    fn push(&mut self, window: Window<'_>, local: usize, len: usize) {
+        let start = window.start + local;
+        let overlaps = start < self.free_from;
+        let refused =
+            self.after == After::NoLineFeed && window.bytes.get(local + len) == Some(&b'\n');
+        if refused || (overlaps && self.wanted == Wanted::LeftToRight) {
+            return;
+        }
+        let before = local.checked_sub(1).and_then(|at| window.bytes.get(at));
+        self.matches.after_high |= before >= Some(&0x80);
+        self.matches.count += 1;
+        self.matches.overlap |= overlaps;
+        self.free_from = start + len;
+        if self.matches.starts.len() < self.wanted.kept() {
+            self.matches.starts.push(start);
+        }
     }
 }
 
@@ -152,6 +166,12 @@ impl<'n> Needle<'n> {
             borders: Vec::new(),
         }
     }
+}
+
+/// Returns where the matches in a window end that can be judged: the byte after a match has to be
+/// there, so that it is known what it is.
+fn end_of_starts(window: Window<'_>) -> usize {
+    window.bytes.len() - usize::from(!window.is_last && !window.bytes.is_empty())
 }
 
 /// Calls `visit` with every start of `needle`, ascending.

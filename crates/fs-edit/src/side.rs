@@ -102,17 +102,48 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
+    /// Returns whether so much is there that all further bytes are left out.
+    pub(crate) fn is_full(&self) -> bool {
+        self.bytes.len() >= MOST_BYTES
+    }
+
+    /// Leaves out bytes of the text, be they kept or not.
+    pub(crate) fn hide_text(&mut self, body: &Body<'_>, range: Range<usize>) -> Result<()> {
+        let from = Some(range.start);
+        let breaks = body.count_breaks(&range)?;
+        self.push_gap(range.len(), breaks, from);
+        Ok(())
+    }
+
+    /// Leaves out bytes of this side.
+    pub(crate) fn hide(&mut self, bytes: usize, breaks: u64) {
+        self.push_gap(bytes, breaks, None);
+    }
+
+    /// Adds to the last gap, if nothing stands between.
+    fn push_gap(&mut self, bytes: usize, breaks: u64, from: Option<usize>) {
+        let at = self.bytes.len();
+        match self.gaps.last_mut().filter(|gap| gap.at == at) {
+            Some(gap) => {
+                gap.bytes += bytes;
+                gap.breaks += breaks;
+                gap.from = gap.from.and(from);
+            }
+            None => self.gaps.push(Gap {
+                at,
+                bytes,
+                breaks,
+                from,
+            }),
+        }
+    }
+
     /// Appends new bytes, unless there are too many already.
     pub(crate) fn push_new(&mut self, bytes: &[u8], breaks: Breaks) {
         if self.bytes.len() < MOST_BYTES {
             return self.bytes.to_mut().extend_from_slice(bytes);
         }
-        self.gaps.push(Gap {
-            at: self.bytes.len(),
-            bytes: bytes.len(),
-            breaks: breaks.count(bytes),
-            from: None,
-        });
+        self.hide(bytes.len(), breaks.count(bytes));
     }
 
     /// Returns what comes after the first `head` bytes of those that are there.

@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::ops::{ControlFlow, Range};
 use std::slice::Iter;
 
-use fs_core::{DecodeStream, Encoding, Patch, Piece, Problem, Result};
+use fs_core::{DecodeStream, Encoding, Patch, Piece, Pieces, Problem, Result};
 
 use crate::body::Body;
 use crate::chunks::{Chunks, Reading};
@@ -28,13 +28,14 @@ impl Document<'_> {
 pub(crate) fn check_reads_back(
     document: &Document<'_>,
     splices: &[Splice],
+    texts: &[String],
     patch: &Patch,
 ) -> Result<()> {
     let Some(encoding) = document.encoding() else {
         return Ok(());
     };
     let body = document.body();
-    let mut expected = Expected::new(body, encoding, splices);
+    let mut expected = Expected::new(body, encoding, splices, texts);
     let mut actual = Actual::new(body, encoding, patch);
     let (mut left, mut right) = (String::new(), String::new());
     loop {
@@ -59,11 +60,17 @@ struct Expected<'s, 't, 'a> {
     chunks: Chunks<'t, 'a>,
     encoding: Encoding,
     pending: Peekable<Iter<'s, Splice>>,
+    texts: &'s [String],
     gone_until: usize,
 }
 
 impl<'s, 't, 'a> Expected<'s, 't, 'a> {
-    fn new(body: &'t Body<'a>, encoding: Encoding, splices: &'s [Splice]) -> Self {
+    fn new(
+        body: &'t Body<'a>,
+        encoding: Encoding,
+        splices: &'s [Splice],
+        texts: &'s [String],
+    ) -> Self {
         let reading = Reading {
             decoded_as: Some(encoding),
             form: Form::Raw,
@@ -72,6 +79,7 @@ impl<'s, 't, 'a> Expected<'s, 't, 'a> {
             chunks: Chunks::new(body, &(0..body.len()), reading),
             encoding,
             pending: splices.iter().peekable(),
+            texts,
             gone_until: 0,
         }
     }
@@ -80,13 +88,18 @@ impl<'s, 't, 'a> Expected<'s, 't, 'a> {
     fn next(&mut self, text: &mut String) -> Result<bool> {
         let Some(chunk) = self.chunks.next()? else {
             let before = text.len();
-            text.extend(self.pending.by_ref().map(|splice| splice.text.as_str()));
+            let texts = self.texts;
+            let rest = self.pending.by_ref();
+            text.extend(
+                rest.filter_map(|splice| texts.get(splice.text))
+                    .map(String::as_str),
+            );
             return Ok(text.len() > before);
         };
         for character in chunk.mark.spelled(&chunk.raw).chars(self.encoding) {
             let start = chunk.mark.text + character.bytes.start;
             while let Some(splice) = self.pending.next_if(|splice| splice.range.start <= start) {
-                text.push_str(&splice.text);
+                text.push_str(self.texts.get(splice.text).map_or("", String::as_str));
                 self.gone_until = self.gone_until.max(splice.range.end);
             }
             if start >= self.gone_until {
@@ -101,7 +114,7 @@ impl<'s, 't, 'a> Expected<'s, 't, 'a> {
 struct Actual<'s, 't, 'a> {
     body: &'t Body<'a>,
     stream: DecodeStream,
-    pieces: Iter<'s, Piece>,
+    pieces: Pieces<'s>,
     kept: Range<u64>,
     is_over: bool,
 }
@@ -111,7 +124,7 @@ impl<'s, 't, 'a> Actual<'s, 't, 'a> {
         Self {
             body,
             stream: DecodeStream::new(encoding),
-            pieces: patch.pieces().iter(),
+            pieces: patch.pieces(),
             kept: 0..0,
             is_over: false,
         }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use fs_core::{Eol, Error, ErrorKind, Problem, Result};
 
@@ -13,8 +13,8 @@ use crate::explain::{Budget, Extent, LargeMiss, Miss, explain, explain_large};
 use crate::failure::{fail_on_any, gather};
 use crate::haystack::{Form, Haystack};
 use crate::request::{Edit, EolMode};
-use crate::search::{After, MAX_PLACES, Matches, REPORTED, Search, Wanted};
-use crate::splice::{Core, Splice, Writer};
+use crate::search::{After, MAX_PLACES, Matches, REPORTED, Search, Searches, Wanted};
+use crate::splice::{Core, Writer};
 use crate::tokens::tokens_of;
 
 /// The most bytes of new text that one request may write, all places together.
@@ -36,13 +36,14 @@ struct Needle<'a> {
     core: Core<'a>,
 }
 
-/// Returns the splices of `edits`, ascending.
-pub(crate) fn splices(
+/// Writes `edits`, from place to place.
+pub(crate) fn write(
     document: &Document<'_>,
     edits: &[Edit],
     eol: EolMode,
     budget: &Budget,
-) -> Result<Vec<Splice>> {
+    writer: &mut Writer<'_>,
+) -> Result<()> {
     fail_on_any(edits, |edit| {
         document.check_old(&edit.old)?;
         document.check_new(&edit.new)
@@ -75,7 +76,7 @@ pub(crate) fn splices(
     let places: Vec<_> = found.into_iter().map(|matches| matches.starts).collect();
     let spans = disjoint_spans(&needles, &places)?;
     drop(places);
-    cores(document, &haystack, &needles, &spans, eol)
+    write_cores(&haystack, &needles, &spans, writer)
 }
 
 /// Finds all needles in one pass.
@@ -86,25 +87,21 @@ fn find(
 ) -> Result<Vec<Matches>> {
     // A lone CR is a token of its own: it is not the first half of a CR LF.
     let whole_tokens = haystack.form() == Form::Collapsed || eol == EolMode::Exact;
-    let mut searches: Vec<_> = needles
-        .iter()
-        .map(|needle| {
-            let after = if whole_tokens || !needle.bytes.ends_with(b"\r") {
-                After::Anything
-            } else {
-                After::NoLineFeed
-            };
-            Search::new(&needle.bytes, needle.wanted(), after)
-        })
-        .collect();
+    let searches = needles.iter().map(|needle| {
+        let after = if whole_tokens || !needle.bytes.ends_with(b"\r") {
+            After::Anything
+        } else {
+            After::NoLineFeed
+        };
+        Search::new(&needle.bytes, needle.wanted(), after)
+    });
+    let mut searches = Searches::new(searches.collect());
     let overlaps = needles.iter().map(|needle| Search::overlap(&needle.bytes));
     haystack.pass(overlaps.max().unwrap_or(0), |window| {
-        for search in &mut searches {
-            search.see(window);
-        }
+        searches.see(window);
         ControlFlow::Continue(())
     })?;
-    Ok(searches.into_iter().map(Search::into_matches).collect())
+    Ok(searches.into_matches())
 }
 
 /// An edit that does not apply, and where it was looked for.
@@ -298,32 +295,29 @@ fn first_overlap(spans: &[Span]) -> Option<(usize, usize)> {
     lowest
 }
 
-/// Returns what is written in each span: only the part where old and new differ.
-fn cores(
-    document: &Document<'_>,
+/// Writes each span: only the part where old and new differ.
+fn write_cores(
     haystack: &Haystack<'_, '_>,
     needles: &[Needle<'_>],
     spans: &[Span],
-    eol: EolMode,
-) -> Result<Vec<Splice>> {
-    let places: Vec<_> = spans
-        .iter()
-        .filter_map(|span| needles.get(span.edit).map(|needle| (span, &needle.core)))
-        .collect();
-    let edges =
-        |(span, core): &(&Span, &Core<'_>)| [span.start + core.prefix, span.end - core.suffix];
-    let offsets: Vec<usize> = places.iter().flat_map(edges).collect();
-    let offsets = haystack.to_text(&offsets)?;
-    let ranges = offsets.chunks_exact(2).filter_map(|pair| match pair {
-        [start, end] => Some(Range {
-            start: *start,
-            end: *end,
-        }),
-        _ => None,
-    });
-    let mut writer = Writer::new(document, eol);
-    let pairs = places.iter().zip(ranges);
-    pairs
-        .map(|((_, core), range)| writer.splice(core, range))
-        .collect()
+    writer: &mut Writer<'_>,
+) -> Result<()> {
+    let core = |span: &Span| Some((span.edit, &needles.get(span.edit)?.core));
+    let edges = |span: &Span| {
+        let (_, core) = core(span)?;
+        Some([span.start + core.prefix, span.end - core.suffix])
+    };
+    let mut cores = spans.iter().filter_map(core);
+    let mut start = None;
+    let offsets = spans.iter().filter_map(edges).flatten();
+    haystack.to_text(offsets, &mut |at| match start.take() {
+        None => {
+            start = Some(at);
+            Ok(())
+        }
+        Some(start) => match cores.next() {
+            Some((edit, core)) => writer.write(core, edit, start..at),
+            None => Ok(()),
+        },
+    })
 }

@@ -49,16 +49,20 @@ pub(crate) fn collapse_bytes(bytes: Cow<'_, [u8]>) -> Vec<u8> {
 /// Returns where `offsets` of the collapsed form, ascending, stand in `bytes` themselves; the place
 /// of a break is where its CR stands.
 pub(crate) fn expand_offsets(bytes: &[u8], offsets: &[usize]) -> Vec<usize> {
+    let expander = expander(bytes);
+    offsets.iter().copied().map(expander).collect()
+}
+
+/// Returns what [`expand_offsets`] does with each offset, for offsets that ascend.
+pub(crate) fn expander(bytes: &[u8]) -> impl FnMut(usize) -> usize {
     let mut breaks = memmem::find_iter(bytes, b"\r\n").peekable();
     let mut removed = 0;
-    let mut expanded = Vec::with_capacity(offsets.len());
-    for offset in offsets {
-        while breaks.next_if(|cr| cr - removed < *offset).is_some() {
+    move |offset| {
+        while breaks.next_if(|cr| cr - removed < offset).is_some() {
             removed += 1;
         }
-        expanded.push(offset + removed);
+        offset + removed
     }
-    expanded
 }
 
 /// Returns the length in bytes of the longest run of whole tokens with which both begin; both are

@@ -84,9 +84,9 @@ pub(super) const MUTANTS: [Mutant; 28] = [
     Mutant {
         name: "breaks-of-another-style",
         what: "new breaks in a CR LF file are LF",
-        file: "crates/fs-edit/src/splice.rs",
-        from: "with_breaks(core.new, || Ok(Style::CrLf))",
-        to: "with_breaks(core.new, || Ok(Style::Lf))",
+        file: "crates/fs-edit/src/splice/writer.rs",
+        from: "(EolMode::CrLf, _) | (EolMode::Auto, Eol::CrLf) => Some(Style::CrLf),",
+        to: "(EolMode::CrLf, _) | (EolMode::Auto, Eol::CrLf) => Some(Style::Lf),",
         package: "tests",
         target: SUITE,
         test: "edits::engines::an_edit_is_what_the_model_says",

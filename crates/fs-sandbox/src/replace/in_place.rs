@@ -1,7 +1,7 @@
 //! The rewrite of a file that keeps all its names: not atomic, so a backup comes first.
 
 use cap_std::fs::File;
-use fs_core::{Cancel, Patch, Piece, Problem, Result};
+use fs_core::{Cancel, Patch, Piece, Pieces, Problem, Result};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -35,15 +35,16 @@ pub(super) fn rewrite(
     old.snapshot().check_at(target)?;
     reached(Stage::Checked);
     let whole;
-    let (pieces, start, source) = match content {
-        Content::Patch(patch) => {
-            let (pieces, start) = after_kept_start(patch);
-            (pieces, start, &copy)
-        }
+    let (patch, source) = match content {
+        Content::Patch(patch) => (patch, &copy),
         Content::Restored(restored) => {
-            whole = [Piece::Keep(0..restored.object.size())];
-            (whole.as_slice(), 0, restored.object.file())
+            whole = Patch::splice(restored.object.size(), []);
+            (&whole, restored.object.file())
         }
+    };
+    let (pieces, start) = match content {
+        Content::Patch(_) => after_kept_start(patch),
+        Content::Restored(_) => (patch.pieces(), 0),
     };
     let meanwhile = before.being_rewritten();
     let begun = options.pending.begin(vec![(before, meanwhile)]);
@@ -94,16 +95,17 @@ fn open_for_writing(target: Target<'_>, old: &OldFile) -> Result<File> {
 }
 
 /// Returns the pieces after the start of the file that stays, and the length of that.
-fn after_kept_start(patch: &Patch) -> (&[Piece], u64) {
-    match patch.pieces() {
-        [Piece::Keep(range), rest @ ..] if range.start == 0 => (rest, range.end),
-        pieces => (pieces, 0),
+fn after_kept_start(patch: &Patch) -> (Pieces<'_>, u64) {
+    let mut rest = patch.pieces();
+    match rest.next() {
+        Some(Piece::Keep(range)) if range.start == 0 => (rest, range.end),
+        _ => (patch.pieces(), 0),
     }
 }
 
 /// From here on the work cannot be cancelled: it is done or undone.
-fn overwrite(
-    pieces: &[Piece],
+fn overwrite<'p>(
+    pieces: impl Iterator<Item = Piece<'p>>,
     start: u64,
     source: &File,
     file: &File,

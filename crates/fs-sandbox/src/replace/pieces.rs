@@ -19,7 +19,7 @@ const BLOCK: u64 = 128 * 1024;
 /// # Errors
 /// `conflict` when `source` has become shorter, `cancelled`, `io`.
 pub(super) fn write<'p>(
-    pieces: impl IntoIterator<Item = &'p Piece>,
+    pieces: impl IntoIterator<Item = Piece<'p>>,
     source: &File,
     to: &File,
     mut at: u64,
@@ -27,7 +27,7 @@ pub(super) fn write<'p>(
 ) -> Result<u64> {
     for piece in pieces {
         at = match piece {
-            Piece::Keep(range) => copy(source, range.clone(), to, at, cancel)?,
+            Piece::Keep(range) => copy(source, range, to, at, cancel)?,
             Piece::New(bytes) => write_bytes(bytes, to, at, cancel)?,
         };
     }

@@ -404,11 +404,11 @@ fn from_first_change(patch: &Patch, source: &[u8]) -> Patch {
 }
 
 fn new_bytes(patch: &Patch) -> u64 {
-    let len = |piece: &Piece| match piece {
+    let len = |piece: Piece<'_>| match piece {
         Piece::Keep(_) => 0,
         Piece::New(bytes) => bytes.len() as u64,
     };
-    patch.pieces().iter().map(len).sum()
+    patch.pieces().map(len).sum()
 }
 
 /// Returns the report; `source` is what of the file that the patch was made for is in memory.
@@ -439,11 +439,11 @@ fn written(
 /// Returns the version of a small result: of the bytes in memory or, where it keeps some that are not
 /// there, of those that were written.
 fn version_of(patch: &Patch, source: &[u8], written: &File) -> Result<Version> {
-    let is_there = |piece: &Piece| match piece {
+    let is_there = |piece: Piece<'_>| match piece {
         Piece::Keep(range) => range.end <= source.len() as u64,
         Piece::New(_) => true,
     };
-    if patch.pieces().iter().all(is_there) {
+    if patch.pieces().all(is_there) {
         return Ok(Version::of_bytes(&patch.apply(source)));
     }
     Ok(Version::of_bytes(&FileBytes::read(
