@@ -1,5 +1,7 @@
 //! The content of a file, in memory or read block by block where it is needed.
 
+mod patched;
+
 use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
@@ -13,9 +15,7 @@ use crate::file_bytes::{Block, read_full};
 use crate::format::{Detected, Eol, Fallback};
 use crate::judge::{Blocks, judge};
 use crate::newline::{Before, Breaks, Unit};
-use crate::patch::{Patch, Piece};
 use crate::problem::Problem;
-use crate::version::Version;
 
 /// How much of a file is in memory at a time.
 const BLOCK_BYTES: usize = 1024 * 1024;
@@ -238,29 +238,6 @@ impl<'a> Content<'a> {
         Ok(Eol::from(breaks))
     }
 
-    /// Returns the line breaks of what `patch` makes of the content.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn eol_after(&self, patch: &Patch, encoding: Encoding) -> Result<Eol> {
-        let unit = Unit::of(encoding);
-        let (mut before, mut breaks) = (Before::Other, Breaks::default());
-        let mut see = |block: &[u8]| {
-            breaks = breaks + unit.breaks(block, before);
-            before = before_after(block, unit);
-        };
-        for piece in patch.pieces() {
-            match piece {
-                Piece::New(bytes) => see(bytes),
-                Piece::Keep(range) => self.each(range, &mut |block| {
-                    see(block);
-                    ControlFlow::Continue(())
-                })?,
-            }
-        }
-        Ok(Eol::from(breaks))
-    }
-
     /// Returns how many line feeds there are in `range`, which begins on a code unit's edge.
     ///
     /// # Errors
@@ -296,31 +273,6 @@ impl<'a> Content<'a> {
     /// Returns how long the blocks of a pass are.
     fn step(&self) -> u64 {
         self.block_bytes().next_multiple_of(2) as u64
-    }
-
-    /// Returns whether `patch` makes of the content what it is.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn is_unchanged_by(&self, patch: &Patch) -> Result<bool> {
-        if patch.result_len() != self.len {
-            return Ok(false);
-        }
-        let mut at = 0;
-        for piece in patch.pieces() {
-            let (same, len) = match piece {
-                Piece::Keep(range) => (
-                    range.start == at || self.repeats(&range, at)?,
-                    range.end - range.start,
-                ),
-                Piece::New(bytes) => (self.holds(bytes, at)?, bytes.len() as u64),
-            };
-            if !same {
-                return Ok(false);
-            }
-            at += len;
-        }
-        Ok(true)
     }
 
     /// Returns the number of lines from `start` on, which is where the text begins.
@@ -387,27 +339,6 @@ impl<'a> Content<'a> {
         let before = self.read(feed.saturating_sub(len).max(start)..feed)?;
         let returned = unit.ends_with(&before, b'\r');
         Ok(feed - if returned { len } else { 0 }..feed + len)
-    }
-
-    /// Returns the version that a file has which holds what `patch` makes of this content, by all its
-    /// bytes, whatever its size.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn version_after(&self, patch: &Patch) -> Result<Version> {
-        let mut hasher = blake3::Hasher::new();
-        for piece in patch.pieces() {
-            match piece {
-                Piece::Keep(range) => self.each(range, &mut |block| {
-                    hasher.update(block);
-                    ControlFlow::Continue(())
-                })?,
-                Piece::New(bytes) => {
-                    hasher.update(bytes);
-                }
-            }
-        }
-        Ok(Version::of_hash(hasher.finalize(), patch.result_len()))
     }
 
     fn repeats(&self, range: &Range<u64>, at: u64) -> Result<bool> {

@@ -1,5 +1,7 @@
 use super::*;
 use crate::detect;
+use crate::patch::Patch;
+use crate::version::Version;
 
 /// Texts in every kind of encoding, with every kind of break, whole and spoilt.
 fn samples() -> Vec<Vec<u8>> {

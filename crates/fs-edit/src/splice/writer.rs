@@ -1,6 +1,7 @@
 //! Cores written into their places, each new text held once.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -30,7 +31,7 @@ pub(crate) struct Writer<'a> {
     ahead: Option<LineBreak>,
     asked: bool,
     /// The last break of all, once it was asked for.
-    last: Option<Option<LineBreak>>,
+    last: OnceCell<Option<LineBreak>>,
     texts: Texts,
     patch: PatchBuilder,
     places: u64,
@@ -64,7 +65,7 @@ impl<'a> Writer<'a> {
             eol,
             ahead: None,
             asked: false,
-            last: None,
+            last: OnceCell::new(),
             texts: Texts::default(),
             patch: PatchBuilder::new(document.body().content().len()),
             places: 0,
@@ -189,11 +190,12 @@ impl<'a> Writer<'a> {
         if let Some(ahead) = self.ahead {
             return Ok(Some(ahead.style));
         }
-        let last = match self.last {
-            Some(last) => last,
-            None => body.previous_break(body.len())?,
+        let last = if let Some(last) = self.last.get() {
+            *last
+        } else {
+            let found = body.previous_break(body.len())?;
+            *self.last.get_or_init(|| found)
         };
-        self.last = Some(last);
         Ok(last.map(|found| found.style))
     }
 }
