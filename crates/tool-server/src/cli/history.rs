@@ -120,11 +120,16 @@ fn print_coloured(diff: &str) -> Result<ExitCode, Failure> {
     }
     let mut out = anstream::stdout().lock();
     let mut write = || {
-        let mut is_head = true;
-        for line in diff.split_terminator('\n') {
-            is_head &= !line.starts_with("@@");
-            let (style, text) = (style_of(line, is_head), harmless(line));
-            writeln!(out, "{style}{text}{style:#}")?;
+        let lines = diff.split_terminator('\n');
+        let head = lines.clone().take_while(|line| !line.starts_with("@@"));
+        let head = head.count();
+        for (index, line) in lines.enumerate() {
+            let style = if index < head {
+                style_of_head(line)
+            } else {
+                style_of(line)
+            };
+            writeln!(out, "{style}{}{style:#}", harmless(line))?;
         }
         out.flush()
     };
@@ -149,10 +154,17 @@ fn harmless(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(spelt).collect())
 }
 
-fn style_of(line: &str, is_head: bool) -> Style {
+/// Returns the style of a line before the first hunk.
+fn style_of_head(line: &str) -> Style {
+    match line.as_bytes().first() {
+        Some(b'+' | b'-') => Style::new().bold(),
+        _ => style_of(line),
+    }
+}
+
+fn style_of(line: &str) -> Style {
     let colour = |colour: AnsiColor| colour.on_default();
     match line.as_bytes().first() {
-        Some(b'+' | b'-') if is_head => Style::new().bold(),
         Some(b'+') => colour(AnsiColor::Green),
         Some(b'-') => colour(AnsiColor::Red),
         Some(b'@') => colour(AnsiColor::Cyan),
@@ -167,7 +179,7 @@ mod tests {
 
     #[track_caller]
     fn check(line: &str, style: Style) {
-        assert_eq!(style_of(line, false), style, "{line}");
+        assert_eq!(style_of(line), style, "{line}");
     }
 
     #[test]
@@ -182,7 +194,7 @@ mod tests {
         check("-old", AnsiColor::Red.on_default());
         check("@@ -1 +1 @@", AnsiColor::Cyan.on_default());
         check("--- a", AnsiColor::Red.on_default());
-        assert_eq!(style_of("--- a", true), Style::new().bold());
+        assert_eq!(style_of_head("--- a"), Style::new().bold());
         check(" same", Style::new());
         check("", Style::new());
     }
