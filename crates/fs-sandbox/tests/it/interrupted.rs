@@ -20,11 +20,7 @@ impl Scene {
         let log = self.of_store("log");
         let text = fs::read_to_string(&log).unwrap();
         let left = text.lines().count() - lines;
-        let left: String = text
-            .lines()
-            .take(left)
-            .map(|it| format!("{it}\n"))
-            .collect();
+        let left: String = text.lines().take(left).flat_map(|it| [it, "\n"]).collect();
         fs::write(log, left).unwrap();
     }
 
