@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use fs_core::Problem;
 use memchr::memmem;
 
+use crate::haystack::Form;
 use crate::request::{Edit, EolMode};
 use crate::tokens::{collapse, collapse_bytes};
 
@@ -45,6 +46,8 @@ pub(crate) struct Budget {
 pub(crate) struct Miss<'a> {
     /// The text as UTF-8, or opaque bytes.
     pub(crate) text: &'a [u8],
+    /// How line breaks stand in it.
+    pub(crate) form: Form,
     /// How much of the file that is.
     pub(crate) extent: Extent,
     /// All edits of the request.
@@ -195,9 +198,10 @@ fn count_breaks(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Returns the text in collapsed form.
-fn collapsed(text: &[u8]) -> Cow<'_, [u8]> {
-    match memmem::find(text, b"\r\n") {
+/// Returns the text in collapsed form. What is in that form has another meaning if it is collapsed
+/// again: a CR that is left before a LF is no part of a break.
+fn collapsed(text: &[u8], form: Form) -> Cow<'_, [u8]> {
+    match memmem::find(text, b"\r\n").filter(|_| form == Form::Raw) {
         Some(_) => Cow::Owned(collapse_bytes(Cow::Borrowed(text))),
         None => Cow::Borrowed(text),
     }

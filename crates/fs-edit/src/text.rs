@@ -154,12 +154,11 @@ impl Missed<'_, '_, '_> {
             // The passes over the file are no part of the explanation.
             return explain_large(&miss, &budget.again());
         }
-        if self.haystack.len() > budget.max_bytes {
-            return Ok(Problem::no_match());
-        }
+        // What is not in memory is small here.
         let text = self.haystack.bytes()?;
         let miss = Miss {
             text: &text,
+            form: self.haystack.form(),
             extent: Extent::All,
             edits,
             index,

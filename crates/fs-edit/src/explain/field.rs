@@ -38,7 +38,7 @@ impl<'a> Field<'a> {
             } => (lines_before, rarity),
         };
         Self {
-            text: collapsed(miss.text),
+            text: collapsed(miss.text, miss.form),
             lines_before,
             rarity,
             budget,
@@ -208,7 +208,8 @@ impl Exact {
         let is_text = !text.is_empty() && !text.contains('\u{fffd}');
         is_text.then(|| Self {
             first,
-            text: text.to_owned(),
+            // Here each break is one LF, so a CR before one is data, and is to stay that.
+            text: text.replace("\r\n", "\r\r\n"),
             extent,
         })
     }

@@ -38,6 +38,8 @@ pub(crate) struct LargeMiss<'m, 'a> {
 
 /// What a pass has found.
 struct Seen<'n> {
+    /// How line breaks stood in what was seen.
+    form: Form,
     new: Option<Search<'n>>,
     /// What is looked for to find a part that is near.
     ballots: Vec<Ballot<'n>>,
@@ -136,7 +138,7 @@ fn pass<'n>(
         ..miss.reading
     };
     let mut haystack = Haystack::new(miss.body, 0..miss.body.len(), reading);
-    let mut seen = Seen::new(old, new);
+    let mut seen = Seen::new(old, new, form);
     haystack.pass(seen.overlap, |window| {
         seen.see(window);
         if budget.is_spent() {
@@ -149,7 +151,7 @@ fn pass<'n>(
 }
 
 impl<'n> Seen<'n> {
-    fn new(old: &'n str, new: &'n str) -> Self {
+    fn new(old: &'n str, new: &'n str, form: Form) -> Self {
         let lines: Vec<&str> = old.trim_matches('\n').split('\n').collect();
         let ballots = voters(&lines).into_iter().map(|voter| Ballot {
             voter,
@@ -162,6 +164,7 @@ impl<'n> Seen<'n> {
         let around = AROUND.max(old.len().saturating_mul(2)).min(MOST_AROUND);
         let wanted = new.as_bytes();
         Self {
+            form,
             new: tells(old, new).then(|| Search::new(wanted, Wanted::Exactly(1), After::Anything)),
             ballots: ballots.collect(),
             around,
@@ -246,6 +249,7 @@ impl<'n> Seen<'n> {
         };
         Miss {
             text: &excerpt.text,
+            form: self.form,
             extent: Extent::Part {
                 lines_before: excerpt.lines_before,
                 rarity,

@@ -11,6 +11,7 @@ fn patient() -> Budget {
 fn explained(text: &[u8], edits: &[Edit], eol: EolMode, budget: &Budget) -> Option<Finding> {
     let miss = Miss {
         text,
+        form: Form::Raw,
         extent: Extent::All,
         edits,
         index: 0,
@@ -213,6 +214,7 @@ fn a_spent_budget_gives_no_explanation_and_the_same_code() {
     assert_eq!(explained(b"run()\n", &edits, EolMode::Auto, &small), None);
     let miss = Miss {
         text: b"run()\n",
+        form: Form::Raw,
         extent: Extent::All,
         edits: &edits,
         index: 0,
@@ -436,6 +438,7 @@ fn hostile_texts_take_no_more_than_their_budget() {
         let edits = [Edit::new(old.clone(), old + "\u{1}")];
         let miss = Miss {
             text: &text,
+            form: Form::Raw,
             extent: Extent::All,
             edits: &edits,
             index: 0,
@@ -780,5 +783,28 @@ fn of_a_text_that_takes_too_long_it_is_said_so() {
         let edits = [Edit::new("some  line", "x")];
         let finding = explained(text.as_bytes(), &edits, EolMode::Auto, &budget).unwrap();
         assert_eq!((finding.words.as_str(), finding.probe), (words, None));
+    }
+}
+
+#[test]
+fn a_cr_before_a_break_is_told_in_a_file_of_mixed_breaks() {
+    for text in [
+        "a\r\nfoo ZZ\r\r\nXbar\nb\n",
+        "a\r\nfoo ZZ\r\r\nXbar\r\nb\r\n",
+    ] {
+        let request = crate::Request::edits(vec![Edit::new("ZZ\nX", "Q")]);
+        let error = crate::plan(text.as_bytes(), &request).unwrap_err();
+        let details = error.problem().details().unwrap();
+        assert!(
+            details.contains("a CR (U+000D) that is no part"),
+            "{details}"
+        );
+        let fs_core::Problem::NoMatch { exact, .. } = error.problem() else {
+            panic!("{error}");
+        };
+        let copied = Edit::new(exact.clone().unwrap(), "Q");
+        let request = crate::Request::edits(vec![copied]);
+        let plan = crate::plan(text.as_bytes(), &request).unwrap();
+        assert!(plan.patch().apply(text.as_bytes()).starts_with(b"a\r\nQ"));
     }
 }

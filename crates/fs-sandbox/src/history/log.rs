@@ -26,7 +26,7 @@ const READ: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK);
 /// How often a log that somebody else holds is asked for, and how long apart.
-const TRIES: u32 = 500;
+const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 const APPEND: OFlags = OFlags::RDWR.union(OFlags::CREATE).union(OFlags::APPEND);
 
@@ -71,7 +71,7 @@ pub(crate) struct Locked<'d> {
 }
 
 impl<'d> Locked<'d> {
-    /// Waits until nobody else writes to the log of `dir`, for five seconds: whoever holds it longer
+    /// Waits until nobody else writes to the log of `dir`, for a second: whoever holds it longer
     /// has been stopped, and is not to stop everybody.
     ///
     /// # Errors
