@@ -50,7 +50,7 @@ pub(crate) struct Options {
     limit: Option<Duration>,
     errors: Errors,
     profile: demo::Profile,
-    /// One fault alone, `OPERATION:CALL:NUMBER:ERROR`, or one operation.
+    /// One fault alone, `OPERATION:CALL:NUMBER:ERROR`, or those of one operation or of one call.
     only: Option<String>,
     /// How many faults that went wrong end the round.
     enough: usize,
@@ -137,7 +137,8 @@ impl Options {
 
     fn wants(&self, point: &Point) -> bool {
         let wanted = self.only.as_deref();
-        wanted.is_none_or(|only| only == point.name() || only == point.operation.name)
+        let names = [&*point.name(), point.operation.name, &*point.call.name];
+        wanted.is_none_or(|only| names.contains(&only))
     }
 }
 

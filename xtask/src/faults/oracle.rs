@@ -94,6 +94,10 @@ impl Run<'_> {
         let old = self.first_not(|name| self.is_old(name));
         let new = self.first_not(|name| self.is_new(name));
         match self.end {
+            End::Success if self.is_unsynced() && !self.said.says_unsynced() => Err(format!(
+                "it is not on the disk and nobody says so: {}",
+                self.said
+            )),
             End::Success if new.is_none() => Ok(Outcome::Made),
             End::Success => Err(said("success, but not as it must be after", new)),
             End::Failure if self.fault.is_harmless(self.call) => {
@@ -109,6 +113,13 @@ impl Run<'_> {
             End::Signal if new.is_none() => Ok(Outcome::EndedAfter),
             End::Signal => self.check_between().map(|()| Outcome::EndedBetween),
         }
+    }
+
+    /// Returns whether the fault kept the file or its directory from the disk, which no look at them
+    /// tells.
+    fn is_unsynced(&self) -> bool {
+        let syncs = ["fsync", "fdatasync", "syncfs"].contains(&self.call.name.as_str());
+        syncs && self.call.on == On::Tree && self.fault != Fault::Kill
     }
 
     /// A change that was made and cannot be undone says so; an answer that did not get out says nothing.

@@ -50,6 +50,11 @@ impl Said {
         says(&self.output) || says(&self.errors)
     }
 
+    /// Returns whether it said that something may not be on the disk yet.
+    pub(super) fn says_unsynced(&self) -> bool {
+        self.output.contains("could not be synced")
+    }
+
     fn check_error(&self) -> Result<(), String> {
         let answer = self.answer();
         let Some(answer) = answer else {

@@ -225,6 +225,8 @@ impl Session<'_> {
         }
         self.must(run.operation.call, "the same call again")?;
         let again = Run {
+            // No error this time; a kill leaves nothing to be lenient about.
+            fault: Fault::Kill,
             end: End::Success,
             said: &self.said().map_err(|error| format!("{error:#}"))?,
             after: &self.look()?,

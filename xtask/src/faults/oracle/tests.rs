@@ -82,7 +82,7 @@ fn backed_up(base: &str) {
 
 #[test]
 fn a_success_has_the_new_and_a_failure_the_old() {
-    check("edit", "fsync", End::Success, made, Some(Outcome::Made));
+    check("edit", "fchmod", End::Success, made, Some(Outcome::Made));
     check("edit", "fsync", End::Success, nothing, None);
     check(
         "edit",
@@ -94,6 +94,18 @@ fn a_success_has_the_new_and_a_failure_the_old() {
     check("edit", "fsync", End::Failure, made, None);
     check("edit", "fsync", End::Failure, torn, None);
     check("edit", "fsync", End::Failure, touched, None);
+}
+
+#[test]
+fn what_could_not_be_synced_is_no_plain_success() {
+    check("edit", "fsync", End::Success, made, None);
+    check("edit", "fstat", End::Success, made, Some(Outcome::Made));
+    let unsynced = r#"{"text":"done, but the directory could not be synced"}"#;
+    let said = Said {
+        output: unsynced.to_owned(),
+        ..said(End::Success)
+    };
+    assert!(said.says_unsynced());
 }
 
 #[test]
