@@ -86,7 +86,7 @@ impl<'d> Locked<'d> {
                 Err(errno) => return Err(errno.into()),
             }
         }
-        Err(Errno::AGAIN.into())
+        Err(std::io::Error::other("another process holds its log").into())
     }
 
     /// Adds an entry that is begun and returns its number. `seen` is what was known of the log
