@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cap_std::fs::File;
-use fs_core::{Cancel, Piece, Problem, Result};
+use fs_core::{Cancel, FileBytes, Piece, Problem, Result};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
@@ -11,6 +11,8 @@ use rustix::io::Errno;
 const COPY_STEP: u64 = 32 * 1024 * 1024;
 /// One call writes at most this many bytes.
 const WRITE_STEP: usize = 4 * 1024 * 1024;
+/// A piece of at most this many bytes is written together with those beside it.
+const SHORT: u64 = 4 * 1024;
 /// The block of a copy that the kernel does not do itself.
 const BLOCK: u64 = 128 * 1024;
 
@@ -22,16 +24,80 @@ pub(super) fn write<'p>(
     pieces: impl IntoIterator<Item = Piece<'p>>,
     source: &File,
     to: &File,
-    mut at: u64,
+    at: u64,
     cancel: &Cancel,
 ) -> Result<u64> {
+    let mut run = Run {
+        source,
+        to,
+        at,
+        cancel,
+        gathered: Vec::new(),
+        ahead: (0, FileBytes::default()),
+    };
     for piece in pieces {
-        at = match piece {
-            Piece::Keep(range) => copy(source, range, to, at, cancel)?,
-            Piece::New(bytes) => write_bytes(bytes, to, at, cancel)?,
-        };
+        run.add(piece)?;
     }
-    Ok(at)
+    run.flush()?;
+    Ok(run.at)
+}
+
+/// Pieces on their way into a file: many short ones are written by one call.
+struct Run<'a> {
+    source: &'a File,
+    to: &'a File,
+    /// How far it is written.
+    at: u64,
+    cancel: &'a Cancel,
+    gathered: Vec<u8>,
+    /// What was last read of the source, and where that begins.
+    ahead: (u64, FileBytes),
+}
+
+impl Run<'_> {
+    fn add(&mut self, piece: Piece<'_>) -> Result<()> {
+        match piece {
+            Piece::Keep(range) if range.end - range.start <= SHORT => self.gather_kept(&range)?,
+            Piece::New(bytes) if bytes.len() as u64 <= SHORT => self.gathered.extend(bytes),
+            Piece::Keep(range) => {
+                self.flush()?;
+                self.at = copy(self.source, range, self.to, self.at, self.cancel)?;
+            }
+            Piece::New(bytes) => {
+                self.flush()?;
+                self.at = write_bytes(bytes, self.to, self.at, self.cancel)?;
+            }
+        }
+        if self.gathered.len() as u64 >= BLOCK {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn gather_kept(&mut self, range: &Range<u64>) -> Result<()> {
+        if self.ahead(range).is_none() {
+            self.cancel.check()?;
+            let bytes = FileBytes::read(self.source, range.start, BLOCK)?;
+            self.ahead = (range.start, bytes);
+        }
+        let kept = self.ahead(range).ok_or(Problem::Conflict)?.to_vec();
+        self.gathered.extend(kept);
+        Ok(())
+    }
+
+    /// Returns the bytes of a range, if they have been read.
+    fn ahead(&self, range: &Range<u64>) -> Option<&[u8]> {
+        let (start, bytes) = &self.ahead;
+        let [from, to] = [range.start, range.end].map(|at| at.checked_sub(*start));
+        let from = usize::try_from(from?).ok()?;
+        bytes.get(from..usize::try_from(to?).ok()?)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.at = write_bytes(&self.gathered, self.to, self.at, self.cancel)?;
+        self.gathered.clear();
+        Ok(())
+    }
 }
 
 /// Writes `bytes` into `to` from offset `at` and returns the offset after them.

@@ -12,7 +12,7 @@ use crate::write::{Backup, HardLinks};
 
 /// A file that has everything to lose: an owner, an attribute, and backups beside it.
 fn full_scene() -> Scene {
-    let scene = Scene::with_file(b"old bytes");
+    let scene = Scene::with_file(&b"old bytes".repeat(1_000));
     set_attribute(&scene.path("f"), "user.note", b"mine");
     std::os::unix::fs::chown(scene.path("f"), Some(1234), Some(2345)).unwrap();
     scene.chmod("f", 0o640);
@@ -24,7 +24,8 @@ fn full_scene() -> Scene {
 fn check(call: Call, errno: Errno, backup: Backup, expected: &str) {
     let scene = full_scene();
     let before = scene.state();
-    let patch = Patch::splice(9, [(4..9, b"words".to_vec())]);
+    // Of what stays a part is short, and a part is not.
+    let patch = Patch::splice(9_000, [(4..9, b"words".to_vec())]);
     let fault = Fault::always(call, errno);
     let job = || scene.job().backup(backup).durability(Durability::File);
     let outcome = fault.during(|| job().replace(&patch));

@@ -1,7 +1,9 @@
+use cap_std::fs::File;
 use fs_core::{Cancel, Patch};
 
 use rustix::io::Errno;
 
+use super::super::pieces;
 use super::faults::{Call, Fault};
 use super::scene::{Scene, code};
 
@@ -73,4 +75,37 @@ fn copying_works_where_the_kernel_does_not_do_it() {
         fault.during(|| scene.job().replace(&patch)).unwrap();
         assert!(scene.bytes("f") == patch.apply(&old), "{errno:?}");
     }
+}
+
+#[test]
+fn short_and_long_pieces_come_out_in_order() {
+    let source: Vec<u8> = (0..600_000_u32).flat_map(u32::to_le_bytes).collect();
+    let len = source.len() as u64;
+    let long = vec![b'x'; 10_000];
+    let splices = (0..300_u64).map(|n| {
+        let at = n * n * 20;
+        let new = match n % 3 {
+            0 => b"short".to_vec(),
+            1 => long.clone(),
+            _ => Vec::new(),
+        };
+        (at..at + n % 7, new)
+    });
+    let patch = Patch::splice(len, splices);
+    let (from, to) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
+    let (from, to) = (File::from_std(from), File::from_std(to));
+    let cancel = Cancel::default();
+    pieces::write_bytes(&source, &from, 0, &cancel).unwrap();
+    let end = pieces::write(patch.pieces(), &from, &to, 0, &cancel).unwrap();
+    assert_eq!(end, patch.result_len());
+    let written = fs_core::FileBytes::read(&to, 0, end + 1).unwrap();
+    assert!(*written == *patch.apply(&source));
+    // A source that has become shorter gives no bytes of its own making.
+    rustix::fs::ftruncate(&from, len - 1).unwrap();
+    let cut = pieces::write(patch.pieces(), &from, &to, 0, &cancel);
+    assert_eq!(cut.unwrap_err().code(), "conflict");
+    let kept_end = Patch::splice(4, [(0..1, b"y".to_vec())]);
+    rustix::fs::ftruncate(&from, 3).unwrap();
+    let cut = pieces::write(kept_end.pieces(), &from, &to, 0, &cancel);
+    assert_eq!(cut.unwrap_err().code(), "conflict");
 }
