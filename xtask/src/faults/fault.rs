@@ -101,10 +101,6 @@ const LIKELY: [(&[&str], &[&str]); 7] = [
             "rt_sigaction",
             "rt_sigprocmask",
             "sched_getaffinity",
-            "gettid",
-            "getpid",
-            "geteuid",
-            "getuid",
             "clone3",
             "set_robust_list",
             "rseq",
@@ -116,6 +112,10 @@ const LIKELY: [(&[&str], &[&str]); 7] = [
 /// Calls that get no error: an exit has no answer, and a close that fails has closed all the same, while
 /// strace would leave the file open, with its lock.
 const ENDINGS: [&str; 3] = ["close", "exit_group", "exit"];
+
+/// Calls that no system lets fail, and that get no error: POSIX reserves no value for it, and what
+/// is made of one differs between builds.
+const UNFAILING: [&str; 6] = ["getpid", "gettid", "getuid", "geteuid", "getgid", "getegid"];
 
 /// Where the system interrupts a call that is simply made again: with this error such a call must
 /// change nothing about the outcome.
@@ -148,7 +148,7 @@ impl Fault {
         let name = call.name.as_str();
         let likely = LIKELY.iter().find(|(names, _)| names.contains(&name));
         let errors = match (errors, likely) {
-            _ if ENDINGS.contains(&name) => &[],
+            _ if ENDINGS.contains(&name) || UNFAILING.contains(&name) => &[],
             (Errors::Likely, Some((_, errors))) => *errors,
             _ => &ALL[..],
         };
@@ -211,5 +211,6 @@ mod tests {
             "ENOSPC EIO EDQUOT EINTR EMFILE EPERM KILL",
         );
         check("exit_group", Errors::All, "KILL");
+        check("geteuid", Errors::All, "KILL");
     }
 }
