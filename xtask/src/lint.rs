@@ -29,9 +29,10 @@ const RULES: [Check; 7] = [
 
 type Tool = (&'static str, fn() -> Result<()>);
 
-const TOOLS: [Tool; 7] = [
+const TOOLS: [Tool; 8] = [
     ("arrows between crates", arrows::check),
     ("planted breaches of the fence", fence::holds),
+    ("fuzz/Cargo.lock fits", fuzz_lock),
     ("cargo fmt --check", format),
     ("cargo clippy", clippy),
     ("rustdoc", rustdoc),
@@ -99,6 +100,18 @@ fn clippy() -> Result<()> {
     let misspelt = said.iter().any(|line| line.contains("does not refer to"));
     ensure!(clean && !misspelt, "clippy has something to say");
     Ok(())
+}
+
+/// The fuzz targets are a workspace of their own, whose lock file no other build looks at.
+fn fuzz_lock() -> Result<()> {
+    let arguments = [
+        "fetch",
+        "--quiet",
+        "--locked",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+    ];
+    shell::run(&mut shell::cargo(&arguments))
 }
 
 fn rustdoc() -> Result<()> {
