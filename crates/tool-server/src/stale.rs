@@ -8,6 +8,8 @@
 //! shown, because the file cannot be read, it is forgotten, to the same end.
 
 use std::borrow::Cow;
+use std::thread;
+use std::time::Duration;
 
 use fs_core::{
     Encoding, Eol, Error, ErrorKind, LineRange, ReadOptions, TextFormat, Version, Window,
@@ -28,6 +30,8 @@ const SHOWN: DiffOptions = DiffOptions {
     max_bytes: 4 * 1024,
     first_line: 1,
 };
+/// How often it is looked whether another call of the session has changed the file.
+const WAITS: u32 = 10;
 /// How many lines are shown of a file that was rewritten, and how many bytes.
 const HEAD_LINES: usize = 20;
 const HEAD_BYTES: usize = 2 * 1024;
@@ -88,6 +92,17 @@ impl<'t> Stake<'t> {
     pub(crate) fn served(&self) -> Option<Version> {
         let (memory, place) = self.remembered().filter(|_| !self.names_version)?;
         memory.version(place)
+    }
+
+    /// Returns whether the session knows of another version by now: a change of its own is on the disk
+    /// shortly before it is known.
+    pub(crate) fn is_served_anew(&self, served: Option<&Version>) -> bool {
+        (0..WAITS).any(|wait| {
+            if wait > 0 {
+                thread::sleep(Duration::from_millis(2));
+            }
+            self.served().as_ref() != served
+        })
     }
 
     /// Returns the error, a conflict with what has changed.

@@ -110,12 +110,16 @@ impl Step<'_> {
             .iter()
             .rev()
             .find(|it| it.record.undoes == Some(self.entry.id));
-        self.workspace.move_as(
-            place,
-            goal,
-            &TransferOptions::default(),
-            undo.map(|it| it.id),
-        )
+        let id = undo.map(|it| it.id);
+        let options = TransferOptions::default();
+        let moved = self.workspace.move_as(place, goal, &options, id)?;
+        // Both are nothing together: what is to be undone is the move itself, as before.
+        for entry in self.store.entries()? {
+            if id.is_some() && (Some(entry.id) == id || entry.record.undoes == id) {
+                self.store.void(entry.id, &mut [])?;
+            }
+        }
+        Ok(moved)
     }
 
     fn place_of(&self, path: &RelPath, operation: Operation, missing: Missing) -> Result<Place> {

@@ -160,8 +160,9 @@ impl Workspace {
         let entries = store.entries()?;
         let unmade = |(at, entry): &(usize, &Entry)| {
             let later = entries.get(at + 1..).unwrap_or_default();
-            let mut names = entry.record.names.iter();
-            !entry.is_done && names.all(|change| self.is_unmade(root, &entries, later, change))
+            let names = entry.record.names.iter();
+            let is_unmade = |change| self.is_unmade(root, &entries, later, change);
+            !entry.is_done && were_not_made(entry, names.map(is_unmade))
         };
         let made = entries.iter().enumerate().filter(|each| !unmade(each));
         Ok(made.map(|(_, entry)| entry.clone()).collect())
@@ -329,6 +330,22 @@ impl Step<'_> {
         });
         names.collect()
     }
+}
+
+/// Returns whether an entry was not made, of which it is known for each name whether that went on as it
+/// was.
+///
+/// A file that moved in place of an equal one leaves its new name open, so the old one decides. In an
+/// undo of a move the name that goes decides: the other one may have its file before.
+fn were_not_made(entry: &Entry, unmade: impl Iterator<Item = bool>) -> bool {
+    let names: Vec<_> = entry.record.names.iter().zip(unmade).collect();
+    let is_proved = names.iter().any(|(_, is_unmade)| *is_unmade);
+    let is_open = |change: &NameChange| change.before.is_still(&change.after);
+    let goes_on = entry.record.undoes.is_some()
+        && names.len() > 1
+        && names.first().is_some_and(|(_, is_unmade)| *is_unmade);
+    let mut all = names.iter();
+    goes_on || is_proved && all.all(|(change, is_unmade)| *is_unmade || is_open(change))
 }
 
 /// A change that was written into the file itself is taken back there, for all its names.

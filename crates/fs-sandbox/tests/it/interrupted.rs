@@ -204,3 +204,34 @@ fn the_next_start_removes_links_that_were_copies_and_what_was_to_go() {
     assert_eq!(swept, HistoryStatus::On { swept: 2 });
     assert_eq!(scene.names(), [temp("1"), "a".to_owned()]);
 }
+
+#[test]
+fn an_undo_of_a_move_that_has_only_linked_is_finished() {
+    let scene = Scene::new();
+    scene.put("a", "A");
+    scene.put("b", "B");
+    let workspace = scene.open();
+    workspace.rename("a", "b", &over()).unwrap();
+    undo(&workspace, "b").unwrap();
+    assert_eq!(scene.both("a", "b"), pair("A", "B"));
+    // As before the exchange: the moved file has both names, and nothing is confirmed.
+    scene.cut_log(1);
+    fs::remove_file(scene.path("b")).unwrap();
+    fs::hard_link(scene.path("a"), scene.path("b")).unwrap();
+    assert_eq!(undo(&scene.open(), "b").unwrap(), [1]);
+    assert_eq!(scene.both("a", "b"), pair("A", "B"));
+}
+
+#[test]
+fn a_move_over_an_equal_file_that_was_never_made_is_passed_over() {
+    let scene = Scene::new();
+    scene.put("b", "v0");
+    let workspace = scene.open();
+    write(&workspace, "b", "X");
+    scene.put("a", "X");
+    workspace.rename("a", "b", &over()).unwrap();
+    scene.cut_log(1);
+    scene.put("a", "X");
+    assert_eq!(undo(&scene.open(), "b").unwrap(), [1]);
+    assert_eq!(scene.both("a", "b"), pair("X", "v0"));
+}

@@ -153,7 +153,7 @@ fn edit_served(
             Err(error)
                 if error.kind() == ErrorKind::Conflict
                     && goes_by_number
-                    && options.update.served != stake.served() => {}
+                    && stake.is_served_anew(options.update.served.as_ref()) => {}
             edited => return edited,
         }
     }

@@ -88,7 +88,7 @@ pub(crate) fn write(
             Err(error)
                 if error.kind() == ErrorKind::Conflict
                     && needs_served
-                    && options.update.served != stake.served() => {}
+                    && stake.is_served_anew(options.update.served.as_ref()) => {}
             written => break written.map_err(|error| stake.explain(error))?,
         }
     };
