@@ -94,9 +94,29 @@ impl<'t> Stake<'t> {
         memory.version(place)
     }
 
+    /// Makes a change that is right only for the version that the session has seen, which it is given;
+    /// again when another call of the session was faster, since that is no news to it.
+    ///
+    /// # Errors
+    /// Those of the change.
+    pub(crate) fn as_served<T>(
+        &self,
+        mut change: impl FnMut(Option<Version>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        loop {
+            let served = self.served();
+            match change(served.clone()) {
+                Err(error)
+                    if error.kind() == ErrorKind::Conflict
+                        && self.is_served_anew(served.as_ref()) => {}
+                done => return done,
+            }
+        }
+    }
+
     /// Returns whether the session knows of another version by now: a change of its own is on the disk
     /// shortly before it is known.
-    pub(crate) fn is_served_anew(&self, served: Option<&Version>) -> bool {
+    fn is_served_anew(&self, served: Option<&Version>) -> bool {
         (0..WAITS).any(|wait| {
             if wait > 0 {
                 thread::sleep(Duration::from_millis(2));

@@ -11,6 +11,7 @@ use super::query::{self, Subject};
 use super::record::{FileState, NameChange, State};
 use super::steps::{check_chain, stands_for, steps};
 use super::store::Store;
+use crate::lock::FileLock;
 use crate::remove::RemoveOptions;
 use crate::replace::{self, OldFile, Restored, Target};
 use crate::resolve::{Follow, Missing, Place, Root};
@@ -222,15 +223,10 @@ impl Step<'_> {
 
     fn remove(&self, path: &RelPath, after: &State) -> Result<Vec<String>> {
         let need = needed(Operation::Remove, OpenFlags::NONE);
-        let mut place = self
+        let place = self
             .workspace
             .locate_below(self.root, path, need, Missing::Refuse)?;
-        let _name = self
-            .workspace
-            .locks()
-            .lock(place.lock_key()?, self.cancel)?;
-        place.look_again()?;
-        self.check_still(&place, path, after)?;
+        let (place, _name) = self.locked(place, path, after)?;
         let pending = self.workspace.pending(&[&place], Some(self.entry.id))?;
         let options = RemoveOptions {
             if_version: after.file().and_then(FileState::strong_version),
@@ -240,14 +236,22 @@ impl Step<'_> {
         Ok(Vec::from_iter(pending.warning()))
     }
 
-    fn restore_link(&self, path: &RelPath, text: &str, after: &State) -> Result<Vec<String>> {
-        let mut place = self.place_to_fill(path)?;
-        let _name = self
-            .workspace
-            .locks()
-            .lock(place.lock_key()?, self.cancel)?;
+    /// Locks a name and returns it as it is then, if that still is what is expected.
+    fn locked(
+        &self,
+        mut place: Place,
+        path: &RelPath,
+        expected: &State,
+    ) -> Result<(Place, FileLock)> {
+        let key = place.lock_key()?;
+        let name = self.workspace.locks().lock(key, self.cancel)?;
         place.look_again()?;
-        self.check_still(&place, path, after)?;
+        self.check_still(&place, path, expected)?;
+        Ok((place, name))
+    }
+
+    fn restore_link(&self, path: &RelPath, text: &str, after: &State) -> Result<Vec<String>> {
+        let (place, _name) = self.locked(self.place_to_fill(path)?, path, after)?;
         let pending = self.workspace.pending(&[&place], Some(self.entry.id))?;
         replace::restore_link(place.target(), &unescape_name(text), &pending)
             .map_err(taken_is_conflict)?;

@@ -1,6 +1,6 @@
 //! `files_edit`: exact replacements, all or none.
 
-use fs_core::{Error, ErrorKind, one_line};
+use fs_core::{Error, one_line};
 use fs_edit::{Edit, EditOptions, Edited, EolMode, Request, Target, edit_file};
 use fs_sandbox::{HardLinks, Links};
 
@@ -142,21 +142,15 @@ fn edit_served(
     request: &Request,
     options: &EditOptions,
 ) -> Result<Edited, Error> {
-    let goes_by_number = matches!(request.target, Target::Position(_));
-    let mut options = options.clone();
-    loop {
-        if goes_by_number {
-            options.update.served = stake.served();
-        }
-        match edit_file(&stake.workspace(), path, request, &options) {
-            // Another call of this session was faster: that is no news to it.
-            Err(error)
-                if error.kind() == ErrorKind::Conflict
-                    && goes_by_number
-                    && stake.is_served_anew(options.update.served.as_ref()) => {}
-            edited => return edited,
-        }
+    let workspace = stake.workspace();
+    if matches!(request.target, Target::Text(_)) {
+        return edit_file(&workspace, path, request, options);
     }
+    let mut options = options.clone();
+    stake.as_served(|served| {
+        options.update.served = served;
+        edit_file(&workspace, path, request, &options)
+    })
 }
 
 pub(crate) fn eol(args: &Args) -> EolMode {

@@ -75,23 +75,15 @@ pub(crate) fn write(
     options: &mut WriteOptions,
     stake: &Stake<'_>,
 ) -> Result<Written, ToolError> {
-    let needs_served = matches!(
-        options.mode,
-        WriteMode::Overwrite | WriteMode::InsertBefore { .. }
-    );
-    let written = loop {
-        if needs_served {
-            options.update.served = stake.served();
-        }
-        match stake.workspace().write(path, content, options) {
-            // Another call of this session was faster: that is no news to it.
-            Err(error)
-                if error.kind() == ErrorKind::Conflict
-                    && needs_served
-                    && stake.is_served_anew(options.update.served.as_ref()) => {}
-            written => break written.map_err(|error| stake.explain(error))?,
-        }
+    let workspace = stake.workspace();
+    let written = match options.mode {
+        WriteMode::Overwrite | WriteMode::InsertBefore { .. } => stake.as_served(|served| {
+            options.update.served = served;
+            workspace.write(path, content, options)
+        }),
+        WriteMode::Append | WriteMode::CreateNew => workspace.write(path, content, options),
     };
+    let written = written.map_err(|error| stake.explain(error))?;
     match options.mode {
         WriteMode::Overwrite | WriteMode::CreateNew => stake.wrote(&written.version, content),
         WriteMode::Append | WriteMode::InsertBefore { .. } => stake.added(&written, content),
