@@ -90,6 +90,14 @@ impl Error {
         self
     }
 
+    /// Returns the error with another path in place of the one it has, if any: the caller's own
+    /// spelling of it.
+    #[must_use]
+    pub fn spelt(mut self, path: &str) -> Self {
+        self.0.path = Some(path.to_owned());
+        self
+    }
+
     /// Returns the error as that of edit `index`, counted from 0.
     #[must_use]
     pub fn in_edit(mut self, index: usize) -> Self {

@@ -299,6 +299,13 @@ impl Workspace {
         }
     }
 
+    /// Returns the directory for state that the history is kept in, for what a front end keeps
+    /// beside it; `None` where none is kept.
+    pub fn state_dir(&self) -> Option<Dir> {
+        let (dir, _) = self.shared().history.base.as_ref().ok()?;
+        dir.try_clone().ok()
+    }
+
     /// Returns what is about to happen to these names, one or the two of a copy or move.
     pub(crate) fn pending(&self, places: &[&Place], undoes: Option<u64>) -> Result<Pending> {
         let history = &self.shared().history;

@@ -1,0 +1,431 @@
+//! The proxy: frames pass between an editor and an agent, and requests for files are served.
+//!
+//! One thread reads the editor, one the agent, a few answer requests for files, and this one waits
+//! for an end: of the agent, of the editor, or by a signal.
+
+mod agent;
+mod editor;
+mod frame;
+mod gate;
+mod pipe;
+mod sessions;
+mod splice;
+
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use acp_fs::wire::{READ_TEXT_FILE, WRITE_TEXT_FILE};
+use acp_fs::{FileMethods, RpcError};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
+use tracing::warn;
+
+pub(crate) use agent::Ending;
+pub(crate) use editor::Serve;
+
+use crate::config::ProxySettings;
+use crate::failure::Failure;
+use agent::{Agent, Leash};
+use editor::Editor;
+use frame::{Frame, Line};
+use gate::Gate;
+use pipe::{Batch, Gone, Intake, Sink};
+use sessions::Sessions;
+
+/// How many requests for files run at the same time.
+const WORKERS: usize = 4;
+/// How long an agent has after its editor is gone, and again after it was asked to end.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long an agent that has ended may have left output, and requests under way.
+const DRAIN: Duration = Duration::from_secs(2);
+const LAST_WRITES: Duration = Duration::from_secs(30);
+/// How much of a line that is no frame is shown.
+const SHOWN: usize = 512;
+
+/// What happens while frames pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Event {
+    AgentEnded(Ending),
+    AgentSilent,
+    EditorGone,
+    Signal(i32),
+}
+
+/// What becomes of a line.
+#[derive(Debug)]
+enum Verdict {
+    Pass,
+    Keep,
+    Instead(String),
+}
+
+/// Both ends and what is known between them.
+#[derive(Debug)]
+struct Proxy {
+    gate: Gate,
+    sessions: Sessions,
+    editor: Arc<Editor>,
+    to_editor: Arc<Sink>,
+    settings: ProxySettings,
+}
+
+/// Passes frames until one end is gone, and returns how the agent ended.
+///
+/// # Errors
+/// The agent cannot be started.
+pub(crate) fn run(settings: ProxySettings) -> Result<Ending, Failure> {
+    let io = |error: std::io::Error| Failure::failed(error.to_string());
+    let from_editor = std::io::stdin().as_fd().try_clone_to_owned().map_err(io)?;
+    let to_editor = std::io::stdout().as_fd().try_clone_to_owned().map_err(io)?;
+    // Nothing but frames goes to the editor, and it is told when there will be no more.
+    let _unclosed = rustix::stdio::dup2_stdout(std::io::stderr());
+    let (tell, told) = mpsc::channel();
+    watch_signals(tell.clone()).map_err(io)?;
+    let (agent, to_agent, from_agent) = Agent::start(&settings.agent).map_err(|error| {
+        let program = settings.agent.first().cloned().unwrap_or_default();
+        Failure::failed(format!("{}: {error}", program.to_string_lossy()))
+    })?;
+    let leash = agent.leash().map_err(io)?;
+    let proxy = Arc::new(Proxy::new(settings, to_editor, to_agent));
+    let is_drained = Arc::new(AtomicBool::new(false));
+    for _ in 0..WORKERS {
+        let proxy = Arc::clone(&proxy);
+        thread::spawn(move || proxy.gate.work());
+    }
+    {
+        let (proxy, tell) = (Arc::clone(&proxy), tell.clone());
+        thread::spawn(move || {
+            proxy.pass_from_editor(Intake::new(from_editor));
+            let _ended = tell.send(Event::EditorGone);
+        });
+    }
+    {
+        let (proxy, tell) = (Arc::clone(&proxy), tell.clone());
+        let is_drained = Arc::clone(&is_drained);
+        thread::spawn(move || {
+            proxy.pass_from_agent(Intake::new(from_agent), &tell);
+            is_drained.store(true, Ordering::Release);
+            let _ended = tell.send(Event::AgentSilent);
+        });
+    }
+    thread::spawn(move || wait_for(agent, &tell));
+    let ending = proxy.attend(&told, &leash);
+    proxy.drain(&told, &is_drained);
+    Ok(ending)
+}
+
+fn wait_for(mut agent: Agent, tell: &Sender<Event>) {
+    let ending = agent.wait().unwrap_or(Ending::Code(u8::MAX));
+    let _ended = tell.send(Event::AgentEnded(ending));
+}
+
+/// Tells of signals to end. The terminal sends its own to the agent, too, so those are not passed on.
+fn watch_signals(tell: Sender<Event>) -> std::io::Result<()> {
+    use signal_hook::iterator::SignalsInfo;
+    use signal_hook::iterator::exfiltrator::WithOrigin;
+
+    let all = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
+    let mut signals = SignalsInfo::<WithOrigin>::new(all)?;
+    thread::spawn(move || {
+        for origin in signals.forever() {
+            let is_terminals = matches!(origin.signal, SIGINT | SIGQUIT) && origin.process.is_none();
+            if !is_terminals {
+                let _ended = tell.send(Event::Signal(origin.signal));
+            }
+        }
+    });
+    Ok(())
+}
+
+impl Proxy {
+    fn new(settings: ProxySettings, to_editor: OwnedFd, to_agent: OwnedFd) -> Self {
+        let to_editor = Arc::new(Sink::new(to_editor));
+        let to_agent = Arc::new(Sink::new(to_agent));
+        let editor = Arc::new(Editor::new(
+            Arc::clone(&to_editor),
+            settings.serve,
+            settings.editor_timeout,
+            &settings.run,
+        ));
+        let methods = FileMethods::new(settings.workspace.clone(), Arc::clone(&editor));
+        let methods = methods.with_options(settings.options);
+        Self {
+            gate: Gate::new(methods, to_agent, settings.null, &settings.run),
+            sessions: Sessions::new(settings.missing),
+            editor,
+            to_editor,
+            settings,
+        }
+    }
+
+    /// Waits for the agent's end, and sees to it that it comes once the editor is gone.
+    fn attend(&self, told: &Receiver<Event>, leash: &Leash) -> Ending {
+        let mut steps = [SIGTERM, SIGKILL].into_iter();
+        let mut next: Option<Instant> = None;
+        loop {
+            let left = next.map_or(Duration::from_secs(3600), |next| {
+                next.saturating_duration_since(Instant::now())
+            });
+            match told.recv_timeout(left) {
+                Ok(Event::AgentEnded(ending)) => return ending,
+                Ok(Event::Signal(signal)) => leash.send(signal),
+                Ok(Event::EditorGone) => {
+                    // An agent ends when nobody writes to it any more.
+                    self.editor.leave();
+                    self.gate.to_agent.close();
+                    next.get_or_insert_with(|| Instant::now() + GRACE);
+                }
+                Ok(Event::AgentSilent) => {
+                    self.gate.finish(LAST_WRITES);
+                    self.to_editor.close();
+                }
+                Err(RecvTimeoutError::Timeout) if next.is_some() => {
+                    if let Some(signal) = steps.next() {
+                        warn!("the agent is still there; it gets signal {signal}");
+                        leash.send(signal);
+                    }
+                    next = Some(Instant::now() + GRACE);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ending::Code(u8::MAX),
+            }
+        }
+    }
+
+    /// Passes on what an agent that has ended has written, and answers what it has asked for.
+    fn drain(&self, told: &Receiver<Event>, is_drained: &AtomicBool) {
+        let until = Instant::now() + DRAIN;
+        while !is_drained.load(Ordering::Acquire) {
+            let left = until.saturating_duration_since(Instant::now());
+            // Somebody whom the agent has started may hold its output open.
+            if left.is_zero() || told.recv_timeout(left) == Ok(Event::AgentSilent) {
+                break;
+            }
+        }
+        self.editor.leave();
+        self.gate.finish(LAST_WRITES);
+    }
+
+    fn pass_from_editor(&self, from: Intake) {
+        let to_agent = &self.gate.to_agent;
+        pass(from, to_agent, &self.to_editor, |line| {
+            self.judge_editor(line)
+        });
+    }
+
+    fn pass_from_agent(&self, from: Intake, tell: &Sender<Event>) {
+        let back = &self.gate.to_agent;
+        let passed_on = pass(from, &self.to_editor, back, |line| self.judge_agent(line));
+        if passed_on.is_err() {
+            let _ended = tell.send(Event::EditorGone);
+        }
+    }
+
+    /// Says what becomes of a line of the editor.
+    fn judge_editor(&self, line: &[u8]) -> Verdict {
+        let frame = match Line::parse(line) {
+            Line::Frame(frame) => frame,
+            Line::Blank => return Verdict::Keep,
+            other => {
+                refuse(&self.to_editor, &other);
+                return Verdict::Keep;
+            }
+        };
+        let Some(method) = frame.method.as_deref() else {
+            return if self.editor.take(&frame) {
+                Verdict::Keep
+            } else {
+                Verdict::Pass
+            };
+        };
+        let directories = self.sessions.see_request(&frame, &self.gate.methods);
+        let changed = match (method, directories) {
+            ("initialize", _) => self.welcomed(line, &frame),
+            (_, Some(directories)) => self.with_server(line, &directories),
+            _ => None,
+        };
+        changed.map_or(Verdict::Pass, Verdict::Instead)
+    }
+
+    /// Says what becomes of a line of the agent.
+    fn judge_agent(&self, line: &[u8]) -> Verdict {
+        let frame = match Line::parse(line) {
+            Line::Frame(frame) => frame,
+            Line::Blank => return Verdict::Keep,
+            Line::Noise => {
+                warn!("the agent printed: {}", shown(line));
+                return Verdict::Keep;
+            }
+            other => {
+                warn!("the agent sent what is no frame: {}", shown(line));
+                refuse(&self.gate.to_agent, &other);
+                return Verdict::Keep;
+            }
+        };
+        if frame.is_for_files() || frame.is_ambiguous {
+            self.gate.take(&frame, &self.sessions);
+            return Verdict::Keep;
+        }
+        match frame.method.as_deref() {
+            Some("$/cancel_request") if self.cancels_ours(&frame) => Verdict::Keep,
+            None => {
+                self.sessions.see_response(&frame, &self.gate.methods);
+                Verdict::Pass
+            }
+            Some(_) => Verdict::Pass,
+        }
+    }
+
+    fn cancels_ours(&self, frame: &Frame<'_>) -> bool {
+        let params = frame.params.map(RawValue::get).unwrap_or_default();
+        let params = serde_json::from_str::<CancelRequest>(params);
+        params.is_ok_and(|params| self.gate.cancel(&params.request_id))
+    }
+
+    /// Returns the editor's `initialize` with the capabilities that this proxy adds or takes away.
+    fn welcomed(&self, line: &[u8], frame: &Frame<'_>) -> Option<String> {
+        let hello = frame.params.map(RawValue::get).unwrap_or_default();
+        let hello: Hello = serde_json::from_str(hello).unwrap_or_default();
+        if hello.protocol_version.as_u64() != Some(1) {
+            // Later versions have no files of the editor.
+            return None;
+        }
+        let flags = [
+            ("readTextFile", READ_TEXT_FILE, true),
+            ("writeTextFile", WRITE_TEXT_FILE, !self.settings.is_read_only),
+        ];
+        let mut line = std::str::from_utf8(line).ok()?.to_owned();
+        for (flag, method, is_allowed) in flags {
+            let is_editors = hello.client_capabilities["fs"][flag] == true;
+            if is_editors {
+                self.editor.can(method);
+            }
+            let is_served = is_allowed && (is_editors || self.settings.serve != Serve::Editor);
+            let path = ["params", "clientCapabilities", "fs", flag];
+            line = splice::with(&line, &path, &|_| is_served.to_string())?;
+        }
+        Some(line)
+    }
+
+    /// Returns a request that sets up a session with the tool server among its servers.
+    fn with_server(&self, line: &[u8], directories: &[PathBuf]) -> Option<String> {
+        let server = self.settings.mcp.as_ref()?;
+        let within = self.gate.methods.within(directories).unwrap_or_default();
+        if within.is_empty() {
+            return None;
+        }
+        let server = server.over(&within).to_string();
+        let line = std::str::from_utf8(line).ok()?;
+        let path = ["params", "mcpServers"];
+        splice::with(line, &path, &|list| splice::with_first(list, &server))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CancelRequest {
+    request_id: Box<RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Hello {
+    protocol_version: Value,
+    client_capabilities: Value,
+}
+
+/// Passes lines on until there are no more, as many at once as are there.
+///
+/// # Errors
+/// Once nobody reads them any more; they are read all the same, so that nobody waits to write them.
+fn pass(
+    mut from: Intake,
+    to: &Sink,
+    back: &Sink,
+    mut judge: impl FnMut(&[u8]) -> Verdict,
+) -> Result<(), Gone> {
+    let mut is_gone = Ok(());
+    let mut send = |lines: &[u8]| {
+        if !lines.is_empty() && to.write(lines).is_err() {
+            is_gone = Err(Gone);
+        }
+    };
+    loop {
+        match from.next() {
+            Ok(Batch::Lines(lines)) => pass_lines(lines, &mut judge, &mut send),
+            Ok(Batch::Rest(rest)) => match judge(rest) {
+                Verdict::Pass => send(&[rest, b"\n"].concat()),
+                Verdict::Instead(line) => send(format!("{line}\n").as_bytes()),
+                Verdict::Keep => {}
+            },
+            Ok(Batch::TooLong) => {
+                let message = "Invalid request: a frame over 256 MiB";
+                let _gone = back.write(&nobodys(-32600, "too_large", message));
+            }
+            Ok(Batch::End) => return is_gone,
+            Err(error) => {
+                warn!("a pipe cannot be read: {error}");
+                return is_gone;
+            }
+        }
+    }
+}
+
+/// Passes whole lines on: runs that are not to be changed as they lie in the buffer.
+fn pass_lines(
+    lines: &[u8],
+    judge: &mut impl FnMut(&[u8]) -> Verdict,
+    send: &mut impl FnMut(&[u8]),
+) {
+    let (mut run, mut rest) = (0..0, lines);
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        let (line, further) = rest.split_at_checked(end + 1).unwrap_or((rest, &[]));
+        rest = further;
+        let verdict = judge(line);
+        if !matches!(verdict, Verdict::Pass) {
+            send(lines.get(run.clone()).unwrap_or_default());
+            run.start = run.end + line.len();
+        }
+        run.end += line.len();
+        if let Verdict::Instead(line) = verdict {
+            send(line.as_bytes());
+        }
+    }
+    send(lines.get(run).unwrap_or_default());
+}
+
+/// Answers a line that is no frame.
+fn refuse(back: &Sink, line: &Line<'_>) {
+    let answer = match line {
+        Line::List => nobodys(
+            -32600,
+            "invalid_request",
+            "Invalid request: the protocol has no batches; send each frame as a line of its own",
+        ),
+        Line::Broken(reason) => {
+            nobodys(-32700, "parse_error", &format!("Parse error: {reason}"))
+        }
+        _ => nobodys(-32700, "parse_error", "Parse error: the line is no frame"),
+    };
+    let _gone = back.write(&answer);
+}
+
+/// Returns an error about a frame whose id is not known.
+fn nobodys(code: i32, stable: &str, message: &str) -> Vec<u8> {
+    let error = RpcError::new(code, stable, message);
+    let error = serde_json::to_string(&error).unwrap_or_default();
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{error}}}\n").into_bytes()
+}
+
+/// Returns the beginning of a line in a form that fits on one.
+fn shown(line: &[u8]) -> String {
+    let head = line.get(..SHOWN).unwrap_or(line);
+    fs_core::one_line(String::from_utf8_lossy(head).trim_end())
+}

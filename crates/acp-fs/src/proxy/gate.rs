@@ -1,0 +1,267 @@
+//! The gate: requests for files are put in order, answered by the library, and written down.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use acp_fs::{Cancel, FileMethods, Lanes, NullResult, Reply, Request, RpcError};
+use chrono::{SecondsFormat, Utc};
+use fs_sandbox::RealPlace;
+use serde_json::value::RawValue;
+use tracing::warn;
+
+use super::editor::Editor;
+use super::frame::{Frame, id_key};
+use super::pipe::Sink;
+use super::sessions::Sessions;
+use crate::journal::{Journal, Record};
+
+/// How many requests may wait, and how many bytes of them, before no more are taken in.
+const MAX_WAITING: usize = 4_096;
+const MAX_BYTES: usize = 64 * 1024 * 1024;
+
+/// The gate between an agent and the files.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    pub(crate) methods: FileMethods<Arc<Editor>>,
+    pub(crate) to_agent: Arc<Sink>,
+    null: NullResult,
+    journal: Option<Journal>,
+    /// What the journal calls this run.
+    run: String,
+    lanes: Lanes<Key, Job>,
+    /// The requests under way by their ids, of which an agent may use one twice.
+    running: Mutex<HashMap<String, Vec<(u64, Cancel)>>>,
+    next: AtomicU64,
+}
+
+/// What two requests for one file share: how it is spelt, or where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Key {
+    Spelt(String),
+    Place(RealPlace),
+}
+
+#[derive(Debug)]
+struct Job {
+    number: u64,
+    /// The id as it was sent.
+    id: Box<RawValue>,
+    request: Request,
+    place: Option<RealPlace>,
+    cancel: Cancel,
+}
+
+impl Gate {
+    pub(crate) fn new(
+        methods: FileMethods<Arc<Editor>>,
+        to_agent: Arc<Sink>,
+        null: NullResult,
+        run: &str,
+    ) -> Self {
+        let journal = methods.workspace().state_dir().and_then(|dir| {
+            let opened = Journal::open(dir);
+            opened
+                .inspect_err(|error| warn!("no journal: {error}"))
+                .ok()
+        });
+        Self {
+            methods,
+            to_agent,
+            null,
+            journal,
+            run: run.to_owned(),
+            lanes: Lanes::default(),
+            running: Mutex::default(),
+            next: AtomicU64::new(0),
+        }
+    }
+
+    /// Takes a frame of the agent that is for files: it is answered, or put in the queue.
+    pub(crate) fn take(&self, frame: &Frame<'_>, sessions: &Sessions) {
+        let Some(id) = frame.id else {
+            // Nobody waits for an answer, so nobody could be told what came of it.
+            warn!("the agent sent a notification for files; it is passed over");
+            return;
+        };
+        match parse(frame) {
+            Ok(request) => {
+                if !self.methods.has_session(request.session_id()) {
+                    sessions.adopt(request.session_id(), &self.methods);
+                }
+                self.queue(id.to_owned(), request);
+            }
+            Err(error) => self.answer(id, Err(&error)),
+        }
+    }
+
+    /// Stops the requests with an id; returns whether there are any.
+    pub(crate) fn cancel(&self, id: &RawValue) -> bool {
+        let running = self.running();
+        let cancels = running.get(&id_key(id));
+        for (_, cancel) in cancels.into_iter().flatten() {
+            cancel.cancel();
+        }
+        cancels.is_some()
+    }
+
+    /// Answers requests until there are no more to come.
+    pub(crate) fn work(&self) {
+        while let Some(turn) = self.lanes.pop() {
+            self.run(turn.job);
+            self.lanes.done(turn.ticket);
+        }
+    }
+
+    /// Answers what is in the queue, for so long at most, and takes nothing any more.
+    pub(crate) fn finish(&self, time: Duration) {
+        if !self.lanes.wait_until_idle(time) {
+            warn!("requests for files were still under way");
+        }
+        self.lanes.close();
+    }
+
+    /// Answers a request with an error that nobody had to look at a file for.
+    pub(crate) fn refuse(&self, id: Option<&RawValue>, error: &RpcError) {
+        self.answer(id.unwrap_or(RawValue::NULL), Err(error));
+    }
+
+    fn queue(&self, id: Box<RawValue>, request: Request) {
+        let weight = match &request {
+            Request::Read(_) => 0,
+            Request::Write(write) => write.content.len(),
+        };
+        self.lanes.wait_for_room(MAX_WAITING, MAX_BYTES);
+        let place = self.methods.place_of(&request);
+        let mut keys = vec![Key::Spelt(request.path().to_owned())];
+        keys.extend(place.clone().map(Key::Place));
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let cancel = Cancel::default();
+        let under_way = (number, cancel.clone());
+        self.running()
+            .entry(id_key(&id))
+            .or_default()
+            .push(under_way);
+        let job = Job {
+            number,
+            id,
+            request,
+            place,
+            cancel,
+        };
+        self.lanes.push(keys, weight, job);
+    }
+
+    fn run(&self, job: Job) {
+        let result = self.methods.call(&job.request, &job.cancel);
+        // The next request may follow at once upon the answer.
+        self.note(&job, &result);
+        self.forget(&job);
+        match &result {
+            Ok(reply) => self.answer(&job.id, Ok(reply)),
+            Err(error) => self.answer(&job.id, Err(error)),
+        }
+    }
+
+    fn forget(&self, job: &Job) {
+        let key = id_key(&job.id);
+        let mut running = self.running();
+        if let Some(all) = running.get_mut(&key) {
+            all.retain(|(number, _)| *number != job.number);
+            if all.is_empty() {
+                running.remove(&key);
+            }
+        }
+    }
+
+    fn answer(&self, id: &RawValue, result: Result<&Reply, &RpcError>) {
+        let id = id.get();
+        let frame = match result {
+            Ok(reply) => {
+                let result = reply.to_json(self.null);
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n")
+            }
+            Err(error) => {
+                let error = serde_json::to_string(error).unwrap_or_default();
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n")
+            }
+        };
+        // An agent that is gone needs no answer.
+        let _gone = self.to_agent.write(frame.as_bytes());
+    }
+
+    /// Writes down what was asked and what came of it.
+    fn note(&self, job: &Job, result: &Result<Reply, RpcError>) {
+        let Some(journal) = &self.journal else { return };
+        let mut record = Record {
+            time: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
+            run: self.run.clone(),
+            session: job.request.session_id().to_owned(),
+            method: job.request.method().to_owned(),
+            path: job.request.path().to_owned(),
+            ..Record::default()
+        };
+        let place = match (&job.place, result) {
+            // It has a place since the directories above it were made.
+            (None, Ok(_)) => self.methods.place_of(&job.request),
+            (place, _) => place.clone(),
+        };
+        if let Some(place) = place {
+            let roots = self.methods.workspace().roots();
+            let root = roots
+                .into_iter()
+                .find(|root| Some(&root.name) == place.root.as_ref());
+            record.root = root.map(|root| root.real_path.to_string_lossy().into_owned());
+            record.file = Some(place.path.to_string());
+        }
+        if let Request::Read(read) = &job.request {
+            (record.line, record.limit) = (read.line, read.limit);
+        }
+        record.outcome = match result {
+            Ok(reply) => {
+                record.note(reply);
+                "ok".to_owned()
+            }
+            Err(error) => error.stable_code().to_owned(),
+        };
+        if let Err(error) = journal.write(&record) {
+            warn!("the journal lacks a line: {error}");
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<(u64, Cancel)>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Record {
+    fn note(&mut self, reply: &Reply) {
+        let text = |version: &fs_core::Version| version.as_str().to_owned();
+        match reply {
+            Reply::Text(read) => {
+                self.before = read.version.as_ref().map(text);
+                self.source = Some(read.source.name().to_owned());
+            }
+            Reply::Saved(saved) => {
+                self.before = saved.before.as_ref().map(text);
+                self.after = saved.after.as_ref().map(text);
+                self.entry = saved.entry;
+                self.merged = saved.is_merged;
+                self.source = Some(saved.to.name().to_owned());
+            }
+        }
+    }
+}
+
+/// Returns the request that a frame for files is.
+fn parse(frame: &Frame<'_>) -> Result<Request, RpcError> {
+    if frame.is_ambiguous {
+        let message = "Invalid request: a field stands there twice, or in other letters";
+        return Err(RpcError::new(-32600, "invalid_request", message));
+    }
+    let method = frame.method.as_deref().unwrap_or_default();
+    let params = frame.params.map_or("null", RawValue::get);
+    let request = Request::parse(method, params);
+    request.unwrap_or_else(|| Err(RpcError::unknown_method(method)))
+}

@@ -1,0 +1,235 @@
+//! The sessions between an editor and an agent: which are open, and where they work.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use acp_fs::{Buffers, FileMethods, MissingFile};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tracing::warn;
+
+use super::frame::{Frame, id_key};
+
+/// What agents are known to need that is not in the protocol, by the name that they give
+/// themselves.
+const QUIRKS: [(&str, MissingFile); 1] = [("gemini-cli", MissingFile::Empty)];
+
+/// The sessions, as the frames that pass tell of them.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug)]
+struct Table {
+    /// Requests of the editor whose answers are of interest, by their ids.
+    awaited: HashMap<String, VecDeque<Awaited>>,
+    missing: MissingFile,
+    /// Whether the operator has said what a missing file is.
+    is_settled: bool,
+}
+
+/// A request of the editor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Awaited {
+    Initialize,
+    Opens(Vec<PathBuf>),
+    Reopens(String, Before),
+    Closes(String),
+}
+
+/// Whether a session was open before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Open,
+    Unknown,
+}
+
+/// What the requests that set a session up have in common.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Setup {
+    session_id: Value,
+    cwd: Value,
+    additional_directories: Value,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Opened {
+    session_id: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Welcome {
+    agent_info: Option<AgentInfo>,
+}
+
+#[derive(Debug, Deserialize)]
+struct AgentInfo {
+    name: String,
+}
+
+impl Sessions {
+    /// Returns that no session is open. `missing` is what a missing file is read as, if that does
+    /// not depend on the agent.
+    pub(crate) fn new(missing: Option<MissingFile>) -> Self {
+        Self {
+            table: Mutex::new(Table {
+                awaited: HashMap::new(),
+                missing: missing.unwrap_or_default(),
+                is_settled: missing.is_some(),
+            }),
+        }
+    }
+
+    /// Learns from a request that the editor sends to the agent; returns the directories of a
+    /// session that it sets up.
+    pub(crate) fn see_request<B: Buffers>(
+        &self,
+        frame: &Frame<'_>,
+        methods: &FileMethods<B>,
+    ) -> Option<Vec<PathBuf>> {
+        let setup = || frame.params.and_then(parse::<Setup>).unwrap_or_default();
+        let method = frame.method.as_deref()?;
+        let (awaited, directories) = match method {
+            "initialize" => (Awaited::Initialize, None),
+            "session/new" | "session/fork" => {
+                let directories = setup().directories();
+                (Awaited::Opens(directories.clone()), Some(directories))
+            }
+            "session/load" | "session/resume" => {
+                let setup = setup();
+                let id = setup.session_id.as_str()?.to_owned();
+                let directories = setup.directories();
+                let before = if methods.has_session(&id) {
+                    Before::Open
+                } else {
+                    Before::Unknown
+                };
+                // The agent may call while it is still at work on this request.
+                self.open(&id, &directories, methods);
+                (Awaited::Reopens(id, before), Some(directories))
+            }
+            "session/close" | "session/delete" => {
+                let id = setup().session_id.as_str()?.to_owned();
+                (Awaited::Closes(id), None)
+            }
+            _ => return None,
+        };
+        if let Some(id) = frame.id {
+            let mut table = self.table();
+            let waiting = table.awaited.entry(id_key(id)).or_default();
+            waiting.push_back(awaited);
+        }
+        directories
+    }
+
+    /// Learns from a response of the agent, before the editor gets it.
+    pub(crate) fn see_response<B: Buffers>(&self, frame: &Frame<'_>, methods: &FileMethods<B>) {
+        let Some(id) = frame.id else { return };
+        let Some(awaited) = self.table().take(&id_key(id)) else {
+            return;
+        };
+        let result = frame.result.filter(|_| frame.error.is_none());
+        match (awaited, result) {
+            (Awaited::Initialize, Some(result)) => self.see_agent(result),
+            (Awaited::Opens(directories), Some(result)) => {
+                if let Some(opened) = parse::<Opened>(result)
+                    && !methods.has_session(&opened.session_id)
+                {
+                    self.open(&opened.session_id, &directories, methods);
+                }
+            }
+            (Awaited::Closes(id), Some(_)) | (Awaited::Reopens(id, Before::Unknown), None) => {
+                methods.close_session(&id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Opens a session that the agent names before it has answered the one request that opens it.
+    pub(crate) fn adopt<B: Buffers>(&self, id: &str, methods: &FileMethods<B>) {
+        let table = self.table();
+        let mut opening = table.awaited.values().flatten().filter_map(|awaited| {
+            let Awaited::Opens(directories) = awaited else {
+                return None;
+            };
+            Some(directories.clone())
+        });
+        let (first, second) = (opening.next(), opening.next());
+        drop(opening);
+        drop(table);
+        if let (Some(directories), None) = (first, second) {
+            self.open(id, &directories, methods);
+        }
+    }
+
+    /// Opens a session; where its directories make no sense everything is outside of it.
+    fn open<B: Buffers>(&self, id: &str, directories: &[PathBuf], methods: &FileMethods<B>) {
+        let missing = self.table().missing;
+        match methods.within(directories) {
+            Ok(within) if within.is_empty() => {
+                warn!(
+                    "session {}: none of its directories lies in a --root, so it gets no files",
+                    fs_core::one_line(id)
+                );
+            }
+            Ok(_) => {}
+            Err(error) => warn!("session {}: {error}", fs_core::one_line(id)),
+        }
+        let opened = methods.open_session(id, directories, missing);
+        if opened.is_err() {
+            let _nothing_to_refuse = methods.open_session(id, &[], missing);
+        }
+    }
+
+    fn see_agent(&self, result: &RawValue) {
+        let welcome = parse::<Welcome>(result);
+        let Some(agent) = welcome.and_then(|welcome| welcome.agent_info) else {
+            return;
+        };
+        let mut table = self.table();
+        let quirk = QUIRKS.iter().find(|(name, _)| *name == agent.name);
+        if let (false, Some((_, missing))) = (table.is_settled, quirk) {
+            table.missing = *missing;
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn take(&mut self, id: &str) -> Option<Awaited> {
+        let waiting = self.awaited.get_mut(id)?;
+        let first = waiting.pop_front();
+        if waiting.is_empty() {
+            self.awaited.remove(id);
+        }
+        first
+    }
+}
+
+impl Setup {
+    /// Returns the working directory and the additional ones; one that is no path makes them all an
+    /// empty path, which no session takes.
+    fn directories(&self) -> Vec<PathBuf> {
+        let further = match &self.additional_directories {
+            Value::Null => &[],
+            Value::Array(further) => further.as_slice(),
+            _ => return vec![PathBuf::new()],
+        };
+        let all = std::iter::once(&self.cwd).chain(further);
+        all.map(|path| PathBuf::from(path.as_str().unwrap_or_default()))
+            .collect()
+    }
+}
+
+fn parse<'r, T: Deserialize<'r>>(raw: &'r RawValue) -> Option<T> {
+    serde_json::from_str(raw.get()).ok()
+}
