@@ -5,6 +5,8 @@
 //! [`edit_file`] is the second of these: it plans on the bytes that it reads under the file's lock,
 //! and replaces the file in one step.
 //!
+//! [`merge()`] makes one change of two that were made of one text apart from each other.
+//!
 //! # Words
 //!
 //! - **Token**: a line break or one code point. LF and CR LF are the same token, unless the request
@@ -82,6 +84,7 @@ mod document;
 mod explain;
 mod failure;
 mod haystack;
+mod merge;
 mod plan;
 mod position;
 mod request;
@@ -97,6 +100,7 @@ mod tests;
 
 pub use commit::{EditOptions, Edited, edit_file};
 pub use diff::{DiffOptions, WholeText, diff_between, diff_of, diff_of_content};
+pub use merge::{Merged, merge};
 pub use plan::{Plan, plan, plan_content};
 pub use request::{
     Edit, EolMode, MAX_EDITS, MAX_NEW_BYTES, MAX_OLD_BYTES, Positional, Request, Target,

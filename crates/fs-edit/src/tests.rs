@@ -4,5 +4,6 @@
 mod blocks;
 mod cases;
 mod contract;
+mod merging;
 mod model;
 mod properties;

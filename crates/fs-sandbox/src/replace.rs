@@ -105,6 +105,8 @@ pub(crate) struct Replaced {
     pub(crate) backup: Option<String>,
     /// How many other names kept the old bytes.
     pub(crate) parted_links: u64,
+    /// The number of the entry that the history has of it.
+    pub(crate) entry: Option<u64>,
     /// What was done but could not be made sure.
     pub(crate) warnings: Vec<String>,
 }
@@ -180,11 +182,12 @@ pub(crate) fn create(
     let after = options.pending.state_of(End::Last, &file);
     let begun = options.pending.begin(vec![(Before::nothing(), after)]);
     temp.claim(target.name).map_err(|(_, errno)| errno)?;
-    begun.done();
+    let entry = begun.done();
     Ok(Replaced {
         file,
         backup: None,
         parted_links: 0,
+        entry,
         warnings: warnings(target, options),
     })
 }
@@ -219,23 +222,25 @@ pub(crate) fn replace(
     sync_file(&file, options.durability)?;
     options.cancel.check()?;
     reached(Stage::Written);
-    let kept = take_name(target, temp, &file, old, options)?;
+    let (kept, entry) = take_name(target, temp, &file, old, options)?;
     Ok(Replaced {
         file,
         backup: kept.map(Kept::settle),
         parted_links: old.links().saturating_sub(1),
+        entry,
         warnings: warnings(target, options),
     })
 }
 
 /// Gives the new file the name of the old one, which is backed up before if that is asked for.
+/// Returns the backup, and the number of the entry.
 fn take_name<'a>(
     target: Target<'a>,
     temp: Temp<'_>,
     file: &File,
     old: &OldFile,
     options: ReplaceOptions<'a>,
-) -> Result<Option<Kept<'a>>> {
+) -> Result<(Option<Kept<'a>>, Option<u64>)> {
     let _old = Alone::with(old.file(), options.cancel)?;
     let _new = Alone::with(file, options.cancel)?;
     old.snapshot().check_at(target)?;
@@ -253,8 +258,7 @@ fn take_name<'a>(
         expected = old.unchanged_snapshot()?;
     }
     swap::swap_in(target, temp, file, old, &expected)?;
-    begun.done();
-    Ok(kept)
+    Ok((kept, begun.done()))
 }
 
 /// Keeps the old bytes for the history; a backup that is to have them, too, may be written to.

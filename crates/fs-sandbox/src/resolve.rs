@@ -8,6 +8,7 @@
 mod leads;
 mod request;
 mod roots;
+mod scope;
 mod sys;
 mod walk;
 
@@ -26,11 +27,13 @@ use crate::lock::LockKey;
 use crate::policy::Folded;
 use crate::replace::Target;
 use crate::resolve::request::Request;
+use crate::resolve::scope::Zone;
 use crate::resolve::walk::{Walk, is_kernels};
 use crate::rights::Rights;
 use crate::workspace::Workspace;
 
 pub(crate) use crate::resolve::roots::{Root, Roots, create_ambient, open_ambient};
+pub(crate) use crate::resolve::scope::Scope;
 pub(crate) use crate::resolve::sys::{is_kernel_made, mount_of, open_null};
 
 /// How often a look-up is repeated that another process keeps disturbing.
@@ -206,6 +209,7 @@ impl Workspace {
     pub(crate) fn spelled(&self, path: &str, need: Rights) -> Option<(Arc<Root>, RelPath)> {
         let request = Request::parse(path, &self.shared().roots).ok()?;
         let rel = self.plain(&request, need)?;
+        self.check_scope(&request.root, &rel).ok()?;
         Some((request.root, rel))
     }
 
@@ -258,6 +262,7 @@ impl Workspace {
         Walk {
             roots: &shared.roots,
             policy: &shared.policy,
+            scope: self.scope(),
             one_filesystem: shared.one_filesystem,
             need,
             follow,
@@ -287,6 +292,9 @@ impl Workspace {
         let rel = self.plain(request, walk.need)?;
         let name = rel.file_name()?.to_owned();
         if request.dir_only || walk.one_filesystem {
+            return None;
+        }
+        if self.zone_of(&request.root, &rel) != Zone::Inside {
             return None;
         }
         let dir = self
@@ -321,6 +329,11 @@ impl Workspace {
         let listing = flags.contains(OFlags::DIRECTORY);
         if request.dir_only && !listing {
             return None;
+        }
+        match self.zone_of(&request.root, &rel) {
+            Zone::Inside => {}
+            Zone::Top if listing => {}
+            _ => return None,
         }
         let handle = self.open_beneath(&request.root, &rel, flags).ok()?;
         let stat = rustix::fs::fstat(&handle).ok()?;
@@ -384,6 +397,23 @@ impl Workspace {
             Err(errno) => return Err(sys::refusal(errno)),
         }
         Ok(Some(place))
+    }
+
+    /// Returns where a path below a root lies for the scope.
+    fn zone_of(&self, root: &Root, rel: &RelPath) -> Zone {
+        let scope = self.scope();
+        scope.map_or(Zone::Inside, |scope| scope.zone(root, rel.names()))
+    }
+
+    /// Checks that a path below a root lies in the scope; what is there does not matter.
+    ///
+    /// # Errors
+    /// `outside_sandbox`.
+    pub(crate) fn check_scope(&self, root: &Root, rel: &RelPath) -> Result<()> {
+        match self.zone_of(root, rel) {
+            Zone::Inside => Ok(()),
+            _ => Err(Problem::OutsideSandbox.into()),
+        }
     }
 
     /// Returns the way of a request as a real path, if it is one and nothing on it is refused.

@@ -18,7 +18,7 @@ use rustix::fs::{FileType, Mode, Stat};
 use crate::history::History;
 use crate::lock::FileLocks;
 use crate::policy::Policy;
-use crate::resolve::{Follow, Missing, Place, Roots};
+use crate::resolve::{Follow, Missing, Place, Roots, Scope};
 use crate::rights::{OpenFlags, Operation, Rights, needed};
 use crate::write::{Change, Durability, HardLinks};
 
@@ -48,6 +48,8 @@ pub use builder::WorkspaceBuilder;
 pub struct Workspace {
     shared: Arc<Shared>,
     tool: &'static str,
+    /// Where it works, if it was narrowed.
+    scope: Option<Arc<Scope>>,
 }
 
 /// What the clones of a workspace share.
@@ -151,6 +153,45 @@ impl Workspace {
     pub fn outside(&self) -> Rights {
         let outside = self.shared.roots.outside.as_ref();
         outside.map_or(Rights::NONE, |outside| outside.rights)
+    }
+
+    /// Returns this workspace cut down to some of its directories, each named as any path is; roots,
+    /// rights, deny rules, locks and history stay the same, and so do the names of paths.
+    ///
+    /// What is in none of the directories is `outside_sandbox`, and so is what is above one: nothing
+    /// there is opened, listed, changed or told of, whichever way a path takes, and the answer is the
+    /// same whether something is there or not. A directory counts by its path without links: if its
+    /// name goes to a link later, what that leads to is outside. One that is gone is `not_found` and
+    /// is not made again. Without any directory everything is outside. `.gitignore` files above still hide names
+    /// from a walk, see [`Workspace::walk`].
+    ///
+    /// ```
+    /// # let dir = tempfile::tempdir().unwrap();
+    /// # std::fs::create_dir_all(dir.path().join("app/src")).unwrap();
+    /// # std::fs::create_dir_all(dir.path().join("notes")).unwrap();
+    /// use fs_sandbox::{Rights, Workspace, WriteOptions};
+    ///
+    /// let all = Workspace::builder().root("project", dir.path(), Rights::ALL).build()?;
+    /// let app = all.narrowed(&["app"])?;
+    /// app.write("app/src/main.rs", "", &WriteOptions::default())?;
+    /// assert_eq!(app.stat("notes").unwrap_err().code(), "outside_sandbox");
+    /// assert_eq!(app.stat("none").unwrap_err().code(), "outside_sandbox");
+    /// assert_eq!(app.narrowed(&["."]).unwrap_err().code(), "outside_sandbox");
+    /// # Ok::<(), fs_core::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Workspace::open_dir`], for the first directory that cannot be opened.
+    pub fn narrowed(&self, directories: &[&str]) -> Result<Self> {
+        let mut scope = Scope::default();
+        for path in directories {
+            let found = self.open_found(path, FileType::Directory)?;
+            scope.add(&found.root, &found.rel);
+        }
+        Ok(Self {
+            scope: Some(Arc::new(scope)),
+            ..self.clone()
+        })
     }
 
     /// Opens a regular file for reading; links are followed while they stay inside.
@@ -310,6 +351,19 @@ impl Workspace {
     /// Returns who changes files through this.
     pub(crate) fn tool(&self) -> &'static str {
         self.tool
+    }
+
+    /// Returns this workspace with all that its roots hold, to know a file again and not to tell of it.
+    pub(crate) fn unscoped(&self) -> Self {
+        Self {
+            scope: None,
+            ..self.clone()
+        }
+    }
+
+    /// Returns where this works, if it was narrowed.
+    pub(crate) fn scope(&self) -> Option<&Scope> {
+        self.scope.as_deref()
     }
 
     pub(crate) fn shared(&self) -> &Shared {

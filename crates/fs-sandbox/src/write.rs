@@ -143,6 +143,10 @@ pub struct Written {
     pub backup: Option<String>,
     /// How many other names kept the old bytes.
     pub parted_links: u64,
+    /// The number of the entry that the history has of this change, see
+    /// [`HistoryEntry::id`](crate::HistoryEntry::id); `None` where nothing was written and where
+    /// nothing is kept of it: without a history, of what usually holds secrets, and when it failed.
+    pub entry: Option<u64>,
     /// What was done but could not be made sure (a directory that could not be synced).
     pub warnings: Vec<String>,
 }

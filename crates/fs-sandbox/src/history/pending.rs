@@ -373,8 +373,10 @@ impl<'p> Before<'p> {
 }
 
 impl Begun<'_> {
-    /// Writes down that the change took place and what the name has since, which was not known.
-    pub(crate) fn done_as(mut self, after: &State) {
+    /// Writes down that the change took place and what the name has since, which was not known, and
+    /// returns the number of the entry as [`Begun::done`] does; `None` when that could not be done.
+    pub(crate) fn done_as(mut self, after: &State) -> Option<u64> {
+        let mut is_known = true;
         if let Some((store, id, record)) = self.entries.last_mut() {
             if let Some(change) = record.names.last_mut() {
                 change.after = after.clone();
@@ -382,16 +384,15 @@ impl Begun<'_> {
             if let Err(error) = store.amend(*id, record) {
                 // The entry says what the name does not have, so no undo knows it again.
                 self.pending.give_up(&error);
+                is_known = false;
             }
         }
-        self.done();
+        self.done().filter(|_| is_known)
     }
 
     /// Writes down that a move took place; on another file system the file is another one.
-    pub(crate) fn done_at(self, dir: &Dir, name: &OsStr) {
-        let Some((_, _, record)) = self.entries.last() else {
-            return;
-        };
+    pub(crate) fn done_at(self, dir: &Dir, name: &OsStr) -> Option<u64> {
+        let (_, _, record) = self.entries.last()?;
         let Some(State::File(moved)) = record.names.last().map(|change| &change.after) else {
             return self.done();
         };
@@ -401,21 +402,25 @@ impl Begun<'_> {
                     stamp: now.stamp,
                     ..moved.clone()
                 };
-                self.done_as(&State::File(moved));
+                self.done_as(&State::File(moved))
             }
             _ => self.done(),
         }
     }
 
-    /// Writes down that the change took place.
-    pub(crate) fn done(mut self) {
+    /// Writes down that the change took place, and returns the number of its entry, of two that of
+    /// the last name; `None` where it has become none.
+    pub(crate) fn done(mut self) -> Option<u64> {
         for object in &self.staged {
             object.close();
         }
+        let mut last = None;
         for (store, id, _) in std::mem::take(&mut self.entries) {
             // An entry that is only begun counts where its file is what it says.
             drop(store.done(id));
+            last = Some(id);
         }
+        last
     }
 }
 

@@ -42,8 +42,9 @@ impl Workspace {
             let mut all = Vec::new();
             for subject in subjects {
                 let entries = self.made_changes(&subject.root, &subject.store)?;
-                let of_file =
-                    |entry: &Entry| entry.record.concerns(&subject.path) && self.may_tell(entry);
+                let of_file = |entry: &Entry| {
+                    entry.record.concerns(&subject.path) && self.may_tell(&subject.root, entry)
+                };
                 all.extend(told(&entries, &subject.root, limit, of_file));
             }
             Ok(newest(all, limit))
@@ -52,7 +53,7 @@ impl Workspace {
     }
 
     /// Returns the changes in all roots, newest first, `limit` at most. Of names that are denied by
-    /// now nothing is told.
+    /// now nothing is told, and none of what is outside of a narrowed workspace.
     ///
     /// # Errors
     /// `not_found` when no history is kept, `io`.
@@ -71,17 +72,21 @@ impl Workspace {
                 continue;
             };
             let entries = self.made_changes(root, &store)?;
-            all.extend(told(&entries, root, limit, |entry| self.may_tell(entry)));
+            all.extend(told(&entries, root, limit, |entry| {
+                self.may_tell(root, entry)
+            }));
         }
         Ok(newest(all, limit))
     }
 
-    /// Returns whether no name of a change is denied by now.
-    fn may_tell(&self, entry: &Entry) -> bool {
+    /// Returns whether no name of a change is denied by now, or out of the scope.
+    fn may_tell(&self, root: &Root, entry: &Entry) -> bool {
         let policy = &self.shared().policy;
         let is_seen = |change: &NameChange| {
             let path = RelPath::parse_escaped(&change.path);
-            path.is_ok_and(|path| !policy.forbids(Rights::READ, &path))
+            path.is_ok_and(|path| {
+                !policy.forbids(Rights::READ, &path) && self.check_scope(root, &path).is_ok()
+            })
         };
         entry.record.names.iter().all(is_seen)
     }

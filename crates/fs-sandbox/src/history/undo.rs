@@ -97,6 +97,7 @@ impl Workspace {
         let need = needed(Operation::Update, OpenFlags::NONE);
         let (subject, all, ids) = self.newest_steps(self.subjects(path, need)?, options.entry)?;
         check_chain(&all, &ids)?;
+        self.check_names(&subject.root, &all, &ids)?;
         self.check_version(path, options)?;
         let mut undone = Undone {
             entries: Vec::new(),
@@ -120,6 +121,15 @@ impl Workspace {
             undone.names = step.restorations();
         }
         Ok(undone)
+    }
+
+    /// Checks that all names of these entries lie in the scope, before the first one is taken back.
+    fn check_names(&self, root: &Root, entries: &[Entry], ids: &[u64]) -> Result<()> {
+        let wanted = entries.iter().filter(|entry| ids.contains(&entry.id));
+        for change in wanted.flat_map(|entry| &entry.record.names) {
+            self.check_scope(root, &RelPath::parse_escaped(&change.path)?)?;
+        }
+        Ok(())
     }
 
     /// Returns which of several files is meant, with all entries and those that are to be taken back:
@@ -194,7 +204,8 @@ impl Workspace {
 
     fn state_now(&self, root: &Arc<Root>, path: &RelPath) -> Result<State> {
         // The change itself asks for its rights; this is only to know the file again.
-        match self.locate_below(root, path, Rights::NONE, Missing::Refuse) {
+        let all = self.unscoped();
+        match all.locate_below(root, path, Rights::NONE, Missing::Refuse) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::Absent),
             place => state_at(&place?),
         }

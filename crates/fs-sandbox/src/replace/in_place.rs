@@ -54,11 +54,12 @@ pub(super) fn rewrite(
         }
         return Err(error);
     }
-    begun.done_as(&options.pending.state_of(End::Last, &file));
+    let entry = begun.done_as(&options.pending.state_of(End::Last, &file));
     Ok(Replaced {
         file,
         backup: Some(kept.settle()),
         parted_links: 0,
+        entry,
         warnings: Vec::from_iter(options.pending.warning()),
     })
 }

@@ -75,6 +75,7 @@ impl Workspace {
         let policy = Policy::default();
         let walk = Walk {
             policy: &policy,
+            scope: None,
             ..self.walk_for(Rights::NONE, Follow::No, Missing::Refuse)
         };
         match request.and_then(|request| walk.run(request)) {

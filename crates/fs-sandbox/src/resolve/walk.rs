@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use crate::policy::{Folded, Policy};
 use crate::resolve::request::{Request, Step, is_dir_only, steps};
 use crate::resolve::roots::{Root, Roots};
+use crate::resolve::scope::{Scope, There, Zone};
 use crate::resolve::{Follow, Missing, Place, sys};
 use crate::rights::{self, Rights};
 
@@ -27,6 +28,8 @@ const MAX_MADE: u32 = 4096;
 pub(crate) struct Walk<'w> {
     pub(crate) roots: &'w Roots,
     pub(crate) policy: &'w Policy,
+    /// Where it may go at all; `None` for everywhere below the roots.
+    pub(crate) scope: Option<&'w Scope>,
     pub(crate) one_filesystem: bool,
     pub(crate) need: Rights,
     pub(crate) follow: Follow,
@@ -103,6 +106,8 @@ impl Walker<'_> {
 
     /// Goes to the entry `name`, or returns the place when the way ends there.
     fn enter(&mut self, name: OsString) -> Result<Option<Place>> {
+        // Before anything is looked at: what is beyond the scope is not told of by any answer.
+        self.zone_of(Some(&name)).check_way()?;
         if self.enter_root(&name) {
             return Ok(None);
         }
@@ -120,7 +125,10 @@ impl Walker<'_> {
                 Ok(None)
             }
             FileType::Symlink if self.follows() => self.follow(&handle).map(|()| None),
-            _ if !self.pending.is_empty() || self.dir_only => Err(Problem::NotADirectory.into()),
+            _ if !self.pending.is_empty() || self.dir_only => {
+                self.zone_of(Some(&name)).check_end(There::Other)?;
+                Err(Problem::NotADirectory.into())
+            }
             _ => self.place_at(name, Some(stat)).map(Some),
         }
     }
@@ -253,6 +261,9 @@ impl Walker<'_> {
 
     /// Makes the directory `name` here and lets it be entered.
     fn make(&mut self, name: OsString) -> Result<()> {
+        if self.zone_of(Some(&name)) != Zone::Inside {
+            return Err(Problem::NotFound.into());
+        }
         if !self.checked {
             self.check_rights()?;
             self.check_pending(&name)?;
@@ -300,6 +311,15 @@ impl Walker<'_> {
         Ok(())
     }
 
+    /// Returns where `name` here, or the directory here, lies for the scope.
+    fn zone_of(&self, name: Option<&OsStr>) -> Zone {
+        let Some(scope) = self.walk.scope else {
+            return Zone::Inside;
+        };
+        let names = self.levels.iter().map(|level| level.name.as_os_str());
+        scope.zone(&self.root, names.chain(name))
+    }
+
     fn check_crossing(&self, handle: &OwnedFd, stat: &Stat) -> Result<()> {
         if stat.st_dev != self.root.device && sys::is_kernel_made(handle) {
             return Err(rights::forbidden(self.walk.need));
@@ -334,6 +354,12 @@ impl Walker<'_> {
     }
 
     fn place_at(&mut self, name: OsString, found: Option<Stat>) -> Result<Place> {
+        let there = match found.as_ref().map(sys::kind_of) {
+            None => There::Nothing,
+            Some(FileType::Directory) => There::Directory,
+            Some(_) => There::Other,
+        };
+        self.zone_of(Some(&name)).check_end(there)?;
         let rel = RelPath::parse(self.path_of(&name))?;
         let dir = match self.levels.last_mut().and_then(|level| level.handle.take()) {
             Some(handle) => sys::into_dir(handle),
@@ -356,6 +382,7 @@ impl Walker<'_> {
             self.reopen()?;
             return self.place_at(level.name, Some(stat));
         }
+        self.zone_of(None).check_end(There::Directory)?;
         Ok(Place {
             root: Arc::clone(&self.root),
             dir: self.root.dir.try_clone()?,

@@ -139,6 +139,7 @@ impl WorkspaceBuilder {
         Ok(Workspace {
             shared: Arc::new(shared),
             tool: "",
+            scope: None,
         })
     }
 }

@@ -197,6 +197,7 @@ impl<'o> Held<'o> {
                 format: composed.format,
                 backup: None,
                 parted_links: 0,
+                entry: None,
                 warnings: Vec::new(),
             });
         }
@@ -432,6 +433,7 @@ fn written(
         format: composed.format,
         backup: replaced.backup,
         parted_links: replaced.parted_links,
+        entry: replaced.entry,
         warnings: replaced.warnings,
     })
 }

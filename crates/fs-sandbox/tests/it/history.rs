@@ -117,6 +117,46 @@ pub(crate) fn over() -> TransferOptions {
     }
 }
 
+/// Asserts the entries that two writes name, against what the history lists, newest first.
+#[track_caller]
+fn check_entries(workspace: &Workspace, path: &str, expected: [bool; 2]) {
+    let write = |text: &str| workspace.write(path, text, &WriteOptions::default());
+    let named = ["one", "two"].map(|text| write(text).unwrap().entry);
+    assert_eq!(named.map(|entry| entry.is_some()), expected);
+    let listed = workspace.history(path, 10).unwrap_or_default();
+    let listed: Vec<_> = listed.iter().map(|entry| entry.id).rev().collect();
+    assert_eq!(listed, named.into_iter().flatten().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_write_names_the_entry_that_it_became() {
+    let scene = Scene::new();
+    let workspace = scene.open();
+    check_entries(&workspace, "a.txt", [true, true]);
+    check_entries(&workspace, ".env", [false, false]);
+    let unchanged = workspace.write("a.txt", "two", &WriteOptions::default());
+    assert_eq!(unchanged.unwrap().entry, None);
+    let none = Workspace::builder().root("root", &scene.path(""), Rights::ALL);
+    check_entries(&none.build().unwrap(), "b.txt", [false, false]);
+}
+
+#[test]
+fn a_rewrite_in_place_names_its_entry() {
+    let scene = Scene::new();
+    scene.put("f", "one");
+    fs::hard_link(scene.path("f"), scene.path("g")).unwrap();
+    let workspace = scene.open();
+    let options = UpdateOptions {
+        hard_links: Some(HardLinks::InPlace),
+        ..UpdateOptions::default()
+    };
+    let plan = |_: &fs_sandbox::Source<'_>| Ok((Patch::splice(3, [(0..1, b"O".to_vec())]), ()));
+    let (written, ()) = workspace.update("f", &options, plan).unwrap();
+    assert_eq!(scene.get("g"), b"One");
+    let listed = workspace.history("f", 10).unwrap();
+    assert_eq!(Some(listed[0].id), written.entry);
+}
+
 #[test]
 fn many_changes_are_undone_one_by_one_to_the_start() {
     let scene = Scene::new();

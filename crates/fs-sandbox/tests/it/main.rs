@@ -22,6 +22,7 @@ mod policies;
 mod properties;
 mod races;
 mod roots;
+mod scopes;
 mod searches;
 mod support;
 mod transfers;

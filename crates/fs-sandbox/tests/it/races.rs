@@ -137,3 +137,28 @@ fn a_directory_is_made_inside_only_while_links_change_places() {
         assert_eq!(std::fs::read_dir(tree.path("out")).unwrap().count(), 0);
     }
 }
+
+#[test]
+fn a_directory_of_a_scope_and_a_link_beside_it_change_places() {
+    for blocked in [false, true] {
+        let tree = Tree::new(&["root/a/in/f=IN", "root/b/f=OUT", "root/a/lnk->../b"]);
+        let workspace = tree.workspace().narrowed(&["a/in"]).unwrap();
+        let enough = |answers: &BTreeMap<_, u64>| answers.len() > 1;
+        let look = || {
+            let look = || content(&workspace, "a/in/f");
+            raced(&tree, ["root/a/in", "root/a/lnk"], look, enough)
+        };
+        let answers = if blocked {
+            without_openat2(Errno::NOSYS, look)
+        } else {
+            look()
+        };
+        let allowed = [
+            Ok("IN".to_owned()),
+            Err("outside_sandbox"),
+            Err("not_found"),
+        ];
+        assert!(answers.keys().all(|it| allowed.contains(it)), "{answers:?}");
+        assert!(answers.contains_key(&allowed[0]), "{answers:?}");
+    }
+}

@@ -118,6 +118,7 @@ fn a_new_file_is_created_with_its_directories() {
                 }),
                 backup: None,
                 parted_links: 0,
+                entry: None,
                 warnings: Vec::new(),
             }
         );
@@ -363,6 +364,7 @@ fn an_update_sees_the_bytes_and_tells_what_it_did() {
             format: None,
             backup: Some("f.bak".to_owned()),
             parted_links: 0,
+            entry: None,
             warnings: Vec::new(),
         }
     );
