@@ -16,10 +16,6 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
 }
 
 /// Returns the path of this program.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the tool server for --mcp lies beside it"
-)]
 pub(crate) fn own_program() -> Option<PathBuf> {
     std::env::current_exe().ok()
 }

@@ -86,6 +86,7 @@ fn log_from(level: LevelFilter) {
         .with_default(LevelFilter::ERROR);
     let lines = tracing_subscriber::fmt::layer()
         .without_time()
+        .with_target(false)
         .with_ansi(false)
         .with_writer(std::io::stderr);
     tracing_subscriber::registry()

@@ -215,9 +215,9 @@ impl Proxy {
 
     fn pass_from_editor(&self, from: Intake) {
         let to_agent = &self.gate.to_agent;
-        pass(from, to_agent, &self.to_editor, |line| {
-            self.judge_editor(line)
-        });
+        let judge = |line: &[u8]| self.judge_editor(line);
+        // An agent that is gone has ended, or will: that is told elsewhere.
+        let _gone = pass(from, to_agent, &self.to_editor, judge);
     }
 
     fn pass_from_agent(&self, from: Intake, tell: &Sender<Event>) {

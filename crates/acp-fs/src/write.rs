@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use fs_core::{Error, ErrorKind, Problem, Result, Version};
 use fs_edit::merge;
-use fs_sandbox::{Breaks, Change as Became, Links, UpdateOptions, Witnessed, WriteOptions};
+use fs_sandbox::{Breaks, Links, UpdateOptions, Witnessed, WriteOptions};
 
-use crate::buffers::{Buffers, Change, OnDisk, Snapshot, Taken};
+use crate::buffers::{Buffers, Change, Snapshot, Taken};
 use crate::methods::{Call, FileMethods, Found, Stale};
 use crate::served::Belief;
 use crate::session::is_missing;

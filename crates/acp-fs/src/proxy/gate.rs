@@ -122,11 +122,6 @@ impl Gate {
         self.lanes.close();
     }
 
-    /// Answers a request with an error that nobody had to look at a file for.
-    pub(crate) fn refuse(&self, id: Option<&RawValue>, error: &RpcError) {
-        self.answer(id.unwrap_or(RawValue::NULL), Err(error));
-    }
-
     fn queue(&self, id: Box<RawValue>, request: Request) {
         let weight = match &request {
             Request::Read(_) => 0,
