@@ -13,7 +13,7 @@ mod splice;
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
 use std::thread;
@@ -43,8 +43,10 @@ use sessions::Sessions;
 const WORKERS: usize = 4;
 /// How long an agent has after its editor is gone, and again after it was asked to end.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long an agent that has ended may have left output, and requests under way.
-const DRAIN: Duration = Duration::from_secs(2);
+/// How long is waited for output that an agent may have left when it ended.
+const DRAIN: Duration = Duration::from_millis(500);
+const GLANCE: Duration = Duration::from_millis(5);
+/// How long the requests of an agent that has ended may take.
 const LAST_WRITES: Duration = Duration::from_secs(30);
 /// How much of a line that is no frame is shown.
 const SHOWN: usize = 512;
@@ -73,7 +75,33 @@ struct Proxy {
     sessions: Sessions,
     editor: Arc<Editor>,
     to_editor: Arc<Sink>,
+    from_agent: Meter,
     settings: ProxySettings,
+}
+
+/// Where a thread that passes lines is.
+#[derive(Debug, Default)]
+struct Meter {
+    /// How many batches it has read.
+    batches: AtomicU64,
+    /// Whether it waits for the next one.
+    is_waiting: AtomicBool,
+    is_ended: AtomicBool,
+}
+
+impl Meter {
+    fn has_ended(&self) -> bool {
+        self.is_ended.load(Ordering::Acquire)
+    }
+
+    /// Reads the next batch.
+    fn next<'b>(&self, from: &'b mut Intake) -> std::io::Result<Batch<'b>> {
+        self.is_waiting.store(true, Ordering::Release);
+        let batch = from.next();
+        self.batches.fetch_add(1, Ordering::AcqRel);
+        self.is_waiting.store(false, Ordering::Release);
+        batch
+    }
 }
 
 /// Passes frames until one end is gone, and returns how the agent ended.
@@ -94,7 +122,6 @@ pub(crate) fn run(settings: ProxySettings) -> Result<Ending, Failure> {
     })?;
     let leash = agent.leash().map_err(io)?;
     let proxy = Arc::new(Proxy::new(settings, to_editor, to_agent));
-    let is_drained = Arc::new(AtomicBool::new(false));
     for _ in 0..WORKERS {
         let proxy = Arc::clone(&proxy);
         thread::spawn(move || proxy.gate.work());
@@ -108,16 +135,14 @@ pub(crate) fn run(settings: ProxySettings) -> Result<Ending, Failure> {
     }
     {
         let (proxy, tell) = (Arc::clone(&proxy), tell.clone());
-        let is_drained = Arc::clone(&is_drained);
         thread::spawn(move || {
             proxy.pass_from_agent(Intake::new(from_agent), &tell);
-            is_drained.store(true, Ordering::Release);
             let _ended = tell.send(Event::AgentSilent);
         });
     }
     thread::spawn(move || wait_for(agent, &tell));
     let ending = proxy.attend(&told, &leash);
-    proxy.drain(&told, &is_drained);
+    proxy.drain();
     Ok(ending)
 }
 
@@ -161,6 +186,7 @@ impl Proxy {
             sessions: Sessions::new(settings.missing),
             editor,
             to_editor,
+            from_agent: Meter::default(),
             settings,
         }
     }
@@ -200,14 +226,15 @@ impl Proxy {
     }
 
     /// Passes on what an agent that has ended has written, and answers what it has asked for.
-    fn drain(&self, told: &Receiver<Event>, is_drained: &AtomicBool) {
-        let until = Instant::now() + DRAIN;
-        while !is_drained.load(Ordering::Acquire) {
-            let left = until.saturating_duration_since(Instant::now());
-            // Somebody whom the agent has started may hold its output open.
-            if left.is_zero() || told.recv_timeout(left) == Ok(Event::AgentSilent) {
-                break;
+    fn drain(&self) {
+        let mut seen = (0, Instant::now());
+        // Somebody whom the agent has started may hold its output open, and write nothing.
+        while !self.from_agent.has_ended() && seen.1.elapsed() < DRAIN {
+            let batches = self.from_agent.batches.load(Ordering::Acquire);
+            if batches != seen.0 || !self.from_agent.is_waiting.load(Ordering::Acquire) {
+                seen = (batches, Instant::now());
             }
+            thread::sleep(GLANCE);
         }
         self.editor.leave();
         self.gate.finish(LAST_WRITES);
@@ -217,12 +244,15 @@ impl Proxy {
         let to_agent = &self.gate.to_agent;
         let judge = |line: &[u8]| self.judge_editor(line);
         // An agent that is gone has ended, or will: that is told elsewhere.
-        let _gone = pass(from, to_agent, &self.to_editor, judge);
+        let meter = Meter::default();
+        let _gone = pass(&meter, from, to_agent, &self.to_editor, judge);
     }
 
     fn pass_from_agent(&self, from: Intake, tell: &Sender<Event>) {
         let back = &self.gate.to_agent;
-        let passed_on = pass(from, &self.to_editor, back, |line| self.judge_agent(line));
+        let judge = |line: &[u8]| self.judge_agent(line);
+        let passed_on = pass(&self.from_agent, from, &self.to_editor, back, judge);
+        self.from_agent.is_ended.store(true, Ordering::Release);
         if passed_on.is_err() {
             let _ended = tell.send(Event::EditorGone);
         }
@@ -346,6 +376,7 @@ struct Hello {
 /// # Errors
 /// Once nobody reads them any more; they are read all the same, so that nobody waits to write them.
 fn pass(
+    meter: &Meter,
     mut from: Intake,
     to: &Sink,
     back: &Sink,
@@ -358,7 +389,7 @@ fn pass(
         }
     };
     loop {
-        match from.next() {
+        match meter.next(&mut from) {
             Ok(Batch::Lines(lines)) => pass_lines(lines, &mut judge, &mut send),
             Ok(Batch::Rest(rest)) => match judge(rest) {
                 Verdict::Pass => send(&[rest, b"\n"].concat()),

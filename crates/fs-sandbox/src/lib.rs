@@ -111,7 +111,7 @@ pub use rights::{OpenFlags, Operation, Rights, needed};
 pub use search::Searched;
 pub use transfer::{TransferOptions, Transferred};
 pub use workspace::{
-    CreateDirOptions, Links, Opened, RealPlace, RootInfo, Witnessed, Workspace, WorkspaceBuilder,
+    CreateDirOptions, Links, Opened, RealPlace, RootInfo, Workspace, WorkspaceBuilder,
 };
 pub use write::{
     Backup, Breaks, Change, Durability, HardLinks, Source, UpdateOptions, WriteMode, WriteOptions,

@@ -439,15 +439,3 @@ pub(crate) fn time(seconds: i64, nanos: u32) -> Option<SystemTime> {
     };
     whole?.checked_add(Duration::from_nanos(u64::from(nanos)))
 }
-/// stub
-#[derive(Debug)]
-#[allow(missing_docs)]
-pub struct Witnessed { pub before: Option<fs_core::Version>, pub after: Option<fs_core::Version>, pub change: Option<Change>, pub entry: Option<u64>, pub warnings: Vec<String> }
-impl Workspace {
-    /// stub
-    #[allow(missing_docs)]
-    pub fn witness<T>(&self, _path: &str, _cancel: &fs_core::Cancel, change: impl FnOnce() -> Result<T>) -> Result<(Witnessed, T)> {
-        let t = change()?;
-        Ok((Witnessed { before: None, after: None, change: None, entry: None, warnings: vec![] }, t))
-    }
-}
