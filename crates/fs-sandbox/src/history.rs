@@ -15,6 +15,7 @@ mod record;
 mod steps;
 mod store;
 mod undo;
+mod witness;
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -37,6 +38,7 @@ pub(crate) use pending::{Before, Begun, End, Pending};
 pub use query::HistorySide;
 pub(crate) use record::State;
 pub use undo::{Restoration, UndoOptions, Undone};
+pub use witness::Witnessed;
 
 use pending::Name;
 use store::Store;

@@ -102,7 +102,7 @@ mod write;
 pub use confine::{Confinement, confine};
 pub use history::{
     HistoryEntry, HistoryFile, HistoryLimits, HistoryName, HistorySide, HistoryStatus, Restoration,
-    UndoOptions, Undone,
+    UndoOptions, Undone, Witnessed,
 };
 pub use metadata::Metadata;
 pub use policy::{AGENT_CONFIG, GIT_INTERNALS, SECRETS};

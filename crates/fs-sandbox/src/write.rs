@@ -18,7 +18,7 @@ use crate::workspace::Workspace;
 pub(crate) use held::{Held, open_locked};
 
 /// How often a write starts again that needs nothing of what somebody changed meanwhile.
-const TRIES: u32 = 64;
+pub(crate) const TRIES: u32 = 64;
 
 /// What happens to a file's other names when it is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -364,7 +364,7 @@ fn check_new(options: &WriteOptions) -> Result<()> {
 }
 
 /// Lets whoever disturbs get done: a moment at first, then a millisecond.
-fn pause(tries_left: u32) {
+pub(crate) fn pause(tries_left: u32) {
     if tries_left > TRIES - 8 {
         thread::yield_now();
     } else {

@@ -141,6 +141,14 @@ impl OldFile {
         }
     }
 
+    /// Checks that the file has the content, owner and mode that it had when it was opened.
+    ///
+    /// # Errors
+    /// `conflict`, `io`.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        self.unchanged_snapshot().map(drop)
+    }
+
     /// Checks that the file holds what was copied of it: it is as it was, or it has only grown.
     ///
     /// # Errors

@@ -26,3 +26,4 @@ mod scopes;
 mod searches;
 mod support;
 mod transfers;
+mod witness;

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use fs_core::{Error, ListOptions, Query, WalkOptions};
 use fs_sandbox::{
-    CreateDirOptions, HistoryLimits, Rights, TransferOptions, UndoOptions, Workspace, WriteOptions,
+    CreateDirOptions, HistoryLimits, HistorySide, Rights, TransferOptions, UndoOptions, Workspace,
+    WriteOptions,
 };
 
 use crate::history::{code, undo, write};
@@ -482,4 +483,39 @@ fn an_undo_touches_names_in_the_scope_alone() {
     assert_eq!(of_root(tree_of(&tree)), of_root(before));
     all.undo("app/src/new", &to_first).unwrap();
     check(&all, "lib/f", Ok("two"));
+}
+
+#[test]
+fn the_history_of_a_name_that_has_left_the_scope_is_not_opened() {
+    let (tree, all, _) = with_history();
+    write(&all, "a/b/f", "");
+    write(&all, "a/x/f", "one");
+    write(&all, "a/x/f", "two");
+    write(&all, "d/f", "");
+    let workspace = narrowed(&all, &["a/b", "d"]);
+    let id = all.history("a/x/f", 1).unwrap()[0].id;
+    fs::rename(tree.path("root/a"), tree.path("root/gone")).unwrap();
+    std::os::unix::fs::symlink("d", tree.path("root/a")).unwrap();
+    let opened =
+        |workspace: &Workspace| code(workspace.open_history("a/x/f", id, HistorySide::Before));
+    assert_eq!(opened(&all), "ok");
+    assert_eq!(opened(&workspace), "not_found");
+}
+
+#[test]
+fn a_link_is_not_moved_over_what_it_leads_to_by_way_of_a_name_outside() {
+    both_ways(|| {
+        let tree = project(&[
+            "root/app/src/l->../lib/back",
+            "root/app/lib/back->../src/g",
+            "root/app/src/g->none",
+        ]);
+        let workspace = narrowed(&tree.workspace(), &["app/src"]);
+        let over = TransferOptions {
+            overwrite: true,
+            ..TransferOptions::default()
+        };
+        let moved = workspace.rename("app/src/l", "app/src/g", &over);
+        assert_eq!(code(moved), "invalid_argument");
+    });
 }
