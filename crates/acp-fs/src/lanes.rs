@@ -6,6 +6,9 @@ use std::hash::Hash;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// How many jobs are looked at for one that waits for no other.
+const AHEAD: usize = 256;
+
 /// A queue of jobs with keys: one that shares a key with an earlier one waits for it.
 ///
 /// ```
@@ -132,6 +135,12 @@ impl<K: Eq + Hash, J> Lanes<K, J> {
         }
     }
 
+    /// Returns whether all jobs have run.
+    pub fn is_idle(&self) -> bool {
+        let state = self.state();
+        state.waiting.is_empty() && state.running.is_empty()
+    }
+
     /// Waits until all jobs have run, for `time` at most; returns whether they have.
     pub fn wait_until_idle(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
@@ -159,7 +168,7 @@ impl<K: Eq + Hash, J> State<K, J> {
             waiting.keys.iter().all(|key| !taken.contains(key))
         };
         let mut found = None;
-        for (at, waiting) in self.waiting.iter().enumerate() {
+        for (at, waiting) in self.waiting.iter().enumerate().take(AHEAD) {
             if is_free(waiting, &taken) {
                 found = Some(at);
                 break;

@@ -59,6 +59,9 @@ pub struct FileOptions {
     pub max_reply_bytes: u64,
 }
 
+/// Up to this size in bytes a read takes no longer than waking a thread.
+const QUICK_BYTES: u64 = 64 * 1024;
+
 /// What a window is that begins more than one line past the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BeyondEof {
@@ -192,6 +195,44 @@ impl<B: Buffers> FileMethods<B> {
     /// the engines are mapped: -32602 for what the caller can mend, -32603 for what the machine
     /// did, -32800 once it is cancelled.
     pub fn call(&self, request: &Request, cancel: &Cancel) -> Result<Reply, RpcError> {
+        self.with_call(request, cancel, |call| match request {
+            Request::Read(read) => {
+                let found = self.find(call).map_err(|error| call.told(error))?;
+                self.read(call, read, found).map(Reply::Text)
+            }
+            Request::Write(write) => {
+                let saved = self.write(call, &write.content);
+                saved.map(Reply::Saved).map_err(|error| call.told(error))
+            }
+        })
+    }
+
+    /// Answers a request if that takes no longer than handing it to another thread: a read of a file
+    /// of 64 KiB at most. `None` for any other.
+    ///
+    /// # Errors
+    /// As [`FileMethods::call`].
+    pub fn call_if_quick(&self, request: &Request) -> Option<Result<Reply, RpcError>> {
+        let Request::Read(read) = request else {
+            return None;
+        };
+        let reply = self.with_call(request, &Cancel::default(), |call| {
+            let opened = self.open(call).map_err(|error| call.told(error))?;
+            if opened.as_ref().is_some_and(|opened| opened.size > QUICK_BYTES) {
+                return Ok(None);
+            }
+            let found = self.look(call, opened).map_err(|error| call.told(error))?;
+            self.read(call, read, found).map(Reply::Text).map(Some)
+        });
+        reply.transpose()
+    }
+
+    fn with_call<T>(
+        &self,
+        request: &Request,
+        cancel: &Cancel,
+        then: impl FnOnce(Call<'_>) -> Result<T, RpcError>,
+    ) -> Result<T, RpcError> {
         let id = request.session_id();
         let session = {
             let sessions = self.sessions.read().unwrap_or_else(PoisonError::into_inner);
@@ -200,20 +241,13 @@ impl<B: Buffers> FileMethods<B> {
         let session = session.ok_or_else(|| RpcError::unknown_session(id))?;
         let asked = request.path();
         let path = session.path(asked)?;
-        let call = Call {
+        then(Call {
             session: &session,
             session_id: id,
             asked,
             path: &path,
             cancel,
-        };
-        match request {
-            Request::Read(read) => self.read(call, read).map(Reply::Text),
-            Request::Write(write) => {
-                let saved = self.write(call, &write.content);
-                saved.map(Reply::Saved).map_err(|error| call.told(error))
-            }
-        }
+        })
     }
 
     /// Returns the place of the file that a request is about, for who puts requests in order: equal
@@ -227,7 +261,12 @@ impl<B: Buffers> FileMethods<B> {
         session.workspace.place_of(&path, follow).ok()
     }
 
-    fn read(&self, call: Call<'_>, request: &ReadTextFile) -> Result<TextFile, RpcError> {
+    fn read(
+        &self,
+        call: Call<'_>,
+        request: &ReadTextFile,
+        found: Found,
+    ) -> Result<TextFile, RpcError> {
         let line = u64::from(request.line.unwrap_or(1).max(1));
         let range = LineRange::From {
             line,
@@ -241,7 +280,6 @@ impl<B: Buffers> FileMethods<B> {
             cancel: call.cancel.clone(),
             ..ReadOptions::default()
         };
-        let found = self.find(call).map_err(|error| call.told(error))?;
         let (window, source) = self
             .window(call, &found, &options)
             .map_err(|error| call.told(error))?;
@@ -262,6 +300,7 @@ impl<B: Buffers> FileMethods<B> {
             format: found.format,
             version: found.disk.map(|disk| disk.version),
             source,
+            place: found.place,
         })
     }
 
@@ -320,11 +359,22 @@ impl<B: Buffers> FileMethods<B> {
     /// # Errors
     /// Those of [`Workspace::open`], except that nothing may be there; `cancelled`, `io`.
     pub(crate) fn find(&self, call: Call<'_>) -> Result<Found> {
-        let workspace = &call.session.workspace;
-        let opened = match workspace.open(call.path) {
-            Ok(opened) => opened,
-            Err(error) if is_missing(&error) => return Ok(Found::nothing(call)),
-            Err(error) => return Err(error),
+        let opened = self.open(call)?;
+        self.look(call, opened)
+    }
+
+    /// Opens the file; `None` when nothing is there.
+    fn open(&self, call: Call<'_>) -> Result<Option<Opened>> {
+        match call.session.workspace.open(call.path) {
+            Ok(opened) => Ok(Some(opened)),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn look(&self, call: Call<'_>, opened: Option<Opened>) -> Result<Found> {
+        let Some(opened) = opened else {
+            return Ok(Found::nothing(call));
         };
         let mut version = None;
         let mut text = None;
@@ -336,7 +386,7 @@ impl<B: Buffers> FileMethods<B> {
                 cancel: call.cancel.clone(),
                 ..ReadOptions::default()
             };
-            match workspace.read_opened(&opened, &options) {
+            match call.session.workspace.read_opened(&opened, &options) {
                 Ok(window) => {
                     format = Some(window.format);
                     version = Some(window.version);

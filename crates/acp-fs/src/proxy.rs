@@ -182,7 +182,13 @@ impl Proxy {
         let methods = FileMethods::new(settings.workspace.clone(), Arc::clone(&editor));
         let methods = methods.with_options(settings.options);
         Self {
-            gate: Gate::new(methods, to_agent, settings.null, &settings.run),
+            gate: Gate::new(
+                methods,
+                Arc::clone(&editor),
+                to_agent,
+                settings.null,
+                &settings.run,
+            ),
             sessions: Sessions::new(settings.missing),
             editor,
             to_editor,

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use fs_core::{Error, ErrorKind, Field, Problem, TextFormat, Version};
+use fs_sandbox::RealPlace;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -80,6 +81,8 @@ pub struct TextFile {
     pub version: Option<Version>,
     /// Where the text comes from.
     pub source: Source,
+    /// Where the file is; `None` where it leads nowhere. It is not for answers.
+    pub place: Option<RealPlace>,
 }
 
 /// Where a text is.
@@ -106,6 +109,8 @@ pub struct Saved {
     pub entry: Option<u64>,
     /// What was done but could not be made sure.
     pub warnings: Vec<String>,
+    /// Where the file is. It is not for answers.
+    pub place: Option<RealPlace>,
 }
 
 /// What a success of a write is on the wire.

@@ -52,7 +52,8 @@ impl<B: Buffers> FileMethods<B> {
         let snapshot = self.snapshot(call, &found)?;
         let mine = content.strip_prefix(BOM).unwrap_or(content);
         let settled = self.settle(call, &found, snapshot.as_ref(), mine)?;
-        let saved = self.hand_over(call, &found, snapshot.as_ref(), &settled, content)?;
+        let mut saved = self.hand_over(call, &found, snapshot.as_ref(), &settled, content)?;
+        saved.place = call.session.workspace.place_of(call.path, Links::Follow).ok();
         self.believe(call, &saved, mine);
         Ok(saved)
     }
@@ -172,6 +173,7 @@ impl<B: Buffers> FileMethods<B> {
             is_merged: false,
             entry: written.entry,
             warnings: written.warnings,
+            place: None,
         })
     }
 
@@ -192,6 +194,7 @@ impl<B: Buffers> FileMethods<B> {
                 is_merged: false,
                 entry: None,
                 warnings: Vec::new(),
+                place: None,
             });
         };
         let saved = Saved {
@@ -201,6 +204,7 @@ impl<B: Buffers> FileMethods<B> {
             is_merged: false,
             entry: seen.entry,
             warnings: seen.warnings,
+            place: None,
         };
         let now = self.find(call)?;
         let Some(wanted) = wanted_instead(before, &now, text).filter(|_| seen.change.is_some())
@@ -217,7 +221,7 @@ impl<B: Buffers> FileMethods<B> {
     /// Remembers what the session believes to be there: what it sent, even where others' changes
     /// were merged into it.
     fn believe(&self, call: Call<'_>, saved: &Saved, mine: &str) {
-        let Ok(place) = call.session.workspace.place_of(call.path, Links::Follow) else {
+        let Some(place) = saved.place.clone() else {
             return;
         };
         let is_small = mine.len() as u64 <= Version::STRONG_BYTES;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use acp_fs::{Cancel, FileMethods, Lanes, NullResult, Reply, Request, RpcError};
 use chrono::{SecondsFormat, Utc};
@@ -18,8 +18,13 @@ use super::sessions::Sessions;
 use crate::journal::{Journal, Record};
 
 /// How many requests may wait, and how many bytes of them, before no more are taken in.
-const MAX_WAITING: usize = 4_096;
+const MAX_WAITING: usize = 65_536;
 const MAX_BYTES: usize = 64 * 1024 * 1024;
+/// The most bytes that the answer to a short read has.
+const ROOM: usize = 512 * 1024;
+/// What takes longer is not done between frames, and for how long then nothing is.
+const SLOW: Duration = Duration::from_millis(5);
+const SLOW_FOR: Duration = Duration::from_secs(60);
 
 /// The gate between an agent and the files.
 #[derive(Debug)]
@@ -34,6 +39,11 @@ pub(crate) struct Gate {
     /// The requests under way by their ids, of which an agent may use one twice.
     running: Mutex<HashMap<String, Vec<(u64, Cancel)>>>,
     next: AtomicU64,
+    editor: Arc<Editor>,
+    /// When a short read last took long.
+    slow_since: Mutex<Option<Instant>>,
+    /// The real paths of the roots by their names.
+    roots: HashMap<String, String>,
 }
 
 /// What two requests for one file share: how it is spelt, or where it is.
@@ -56,10 +66,14 @@ struct Job {
 impl Gate {
     pub(crate) fn new(
         methods: FileMethods<Arc<Editor>>,
+        editor: Arc<Editor>,
         to_agent: Arc<Sink>,
         null: NullResult,
         run: &str,
     ) -> Self {
+        let roots = methods.workspace().roots().into_iter();
+        let roots = roots.map(|root| (root.name, root.real_path.to_string_lossy().into_owned()));
+        let roots = roots.collect();
         let journal = methods.workspace().state_dir().and_then(|dir| {
             let opened = Journal::open(dir);
             opened
@@ -75,6 +89,9 @@ impl Gate {
             lanes: Lanes::default(),
             running: Mutex::default(),
             next: AtomicU64::new(0),
+            editor,
+            slow_since: Mutex::default(),
+            roots,
         }
     }
 
@@ -90,7 +107,10 @@ impl Gate {
                 if !self.methods.has_session(request.session_id()) {
                     sessions.adopt(request.session_id(), &self.methods);
                 }
-                self.queue(id.to_owned(), request);
+                match self.answered_at_once(&request) {
+                    Some(result) => self.finish_with(id, &request, None, &result),
+                    None => self.queue(id.to_owned(), request),
+                }
             }
             Err(error) => self.answer(id, Err(&error)),
         }
@@ -150,12 +170,40 @@ impl Gate {
 
     fn run(&self, job: Job) {
         let result = self.methods.call(&job.request, &job.cancel);
-        // The next request may follow at once upon the answer.
-        self.note(&job, &result);
         self.forget(&job);
-        match &result {
-            Ok(reply) => self.answer(&job.id, Ok(reply)),
-            Err(error) => self.answer(&job.id, Err(error)),
+        self.finish_with(&job.id, &job.request, job.place.as_ref(), &result);
+    }
+
+    /// Answers a short read here and now, where nothing is before it, nobody else is asked for it,
+    /// and the disk does not make others wait.
+    fn answered_at_once(&self, request: &Request) -> Option<Result<Reply, RpcError>> {
+        let mut slow = self.slow_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_slow = slow.is_some_and(|since| since.elapsed() < SLOW_FOR);
+        let is_asked_elsewhere = self.editor.serves(request.method());
+        // Waiting for an agent to read while it waits to write would be for ever.
+        let may_block = !self.to_agent.has_room(ROOM);
+        if is_slow || is_asked_elsewhere || may_block || !self.lanes.is_idle() {
+            return None;
+        }
+        let start = Instant::now();
+        let result = self.methods.call_if_quick(request);
+        *slow = (start.elapsed() > SLOW).then(Instant::now);
+        result
+    }
+
+    /// Writes a request down and answers it.
+    fn finish_with(
+        &self,
+        id: &RawValue,
+        request: &Request,
+        place: Option<&RealPlace>,
+        result: &Result<Reply, RpcError>,
+    ) {
+        // The next request may follow at once upon the answer.
+        self.note(request, place, result);
+        match result {
+            Ok(reply) => self.answer(id, Ok(reply)),
+            Err(error) => self.answer(id, Err(error)),
         }
     }
 
@@ -187,30 +235,32 @@ impl Gate {
     }
 
     /// Writes down what was asked and what came of it.
-    fn note(&self, job: &Job, result: &Result<Reply, RpcError>) {
+    fn note(
+        &self,
+        request: &Request,
+        place: Option<&RealPlace>,
+        result: &Result<Reply, RpcError>,
+    ) {
         let Some(journal) = &self.journal else { return };
         let mut record = Record {
             time: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),
             run: self.run.clone(),
-            session: job.request.session_id().to_owned(),
-            method: job.request.method().to_owned(),
-            path: job.request.path().to_owned(),
+            session: request.session_id().to_owned(),
+            method: request.method().to_owned(),
+            path: request.path().to_owned(),
             ..Record::default()
         };
-        let place = match (&job.place, result) {
-            // It has a place since the directories above it were made.
-            (None, Ok(_)) => self.methods.place_of(&job.request),
-            (place, _) => place.clone(),
+        let place = match result {
+            Ok(Reply::Text(text)) => text.place.as_ref(),
+            Ok(Reply::Saved(saved)) => saved.place.as_ref(),
+            Err(_) => place,
         };
         if let Some(place) = place {
-            let roots = self.methods.workspace().roots();
-            let root = roots
-                .into_iter()
-                .find(|root| Some(&root.name) == place.root.as_ref());
-            record.root = root.map(|root| root.real_path.to_string_lossy().into_owned());
+            let root = place.root.as_ref().and_then(|name| self.roots.get(name));
+            record.root = root.cloned();
             record.file = Some(place.path.to_string());
         }
-        if let Request::Read(read) = &job.request {
+        if let Request::Read(read) = request {
             (record.line, record.limit) = (read.line, read.limit);
         }
         record.outcome = match result {

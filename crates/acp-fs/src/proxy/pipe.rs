@@ -167,6 +167,17 @@ impl Sink {
         Ok(())
     }
 
+    /// Returns whether so many bytes can be written without waiting for whoever reads.
+    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+        let to = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        to.as_ref().is_some_and(|to| {
+            let held = rustix::pipe::fcntl_getpipe_size(to);
+            let unread = rustix::io::ioctl_fionread(to);
+            let free = held.ok().zip(unread.ok());
+            free.is_some_and(|(held, unread)| held as u64 >= unread + bytes as u64)
+        })
+    }
+
     /// Closes this end once nobody is writing.
     pub(crate) fn close(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
