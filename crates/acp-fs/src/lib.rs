@@ -77,4 +77,6 @@ pub use memory::MemoryBuffers;
 pub use methods::{BeyondEof, FileMethods, FileOptions, Stale};
 pub use session::MissingFile;
 pub use write::same_but_for_breaks;
-pub use wire::{NullResult, ReadTextFile, Reply, Request, RpcError, Saved, TextFile, WriteTextFile};
+pub use wire::{
+    NullResult, ReadTextFile, Reply, Request, RpcError, Saved, Source, TextFile, WriteTextFile,
+};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use fs_core::{
-    Cancel, Error, ErrorKind, Fallback, LineRange, Problem, ReadOptions, Result, TextFormat,
+    Cancel, Error, ErrorKind, Fallback, FileBytes, LineRange, Problem, ReadOptions, Result, TextFormat,
     Version, Window, window_of,
 };
 use fs_sandbox::{Opened, RealPlace, Workspace};
@@ -396,9 +396,14 @@ impl<B: Buffers> FileMethods<B> {
                 Err(error) => return Err(error),
             }
         }
-        let version = match version {
-            Some(version) => version,
-            None => Version::of_handle(&opened.file)?,
+        let version = match (version, &trouble) {
+            (Some(version), _) => version,
+            // Up to this size a version is made of the bytes, whatever they are.
+            (None, Some(_)) => {
+                let bytes = FileBytes::read(&opened.file, 0, Version::STRONG_BYTES)?;
+                Version::of_bytes(&bytes)
+            }
+            (None, None) => Version::of_handle(&opened.file)?,
         };
         Ok(Found {
             disk: Some(OnDisk {

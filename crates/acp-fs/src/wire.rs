@@ -388,7 +388,11 @@ impl Params {
         match serde_json::from_str(params) {
             Ok(Value::Object(fields)) => Ok(Self(fields)),
             Ok(_) => Err(RpcError::invalid("params", "it must be an object")),
-            Err(error) => Err(RpcError::invalid("params", error)),
+            Err(error) => {
+                // The line was JSON, so it is something that JSON can say and a text cannot.
+                let reason = format!("half of a surrogate pair, or too deep a nest: {error}");
+                Err(RpcError::invalid("params", reason))
+            }
         }
     }
 
