@@ -101,7 +101,8 @@ impl Changed {
             let Some(file) = workspace.open_history(&self.path, id, side)? else {
                 return Ok(Vec::new());
             };
-            let bytes = FileBytes::read(&file, 0, SHOWN + 1).map_err(|error| error.at(&self.path))?;
+            let bytes =
+                FileBytes::read(&file, 0, SHOWN + 1).map_err(|error| error.at(&self.path))?;
             if bytes.len() as u64 > SHOWN {
                 let problem = Problem::TooLarge {
                     size: bytes.len() as u64,
@@ -114,7 +115,12 @@ impl Changed {
         };
         let before = side(self.entries.first(), HistorySide::Before)?;
         let after = side(self.entries.last(), HistorySide::After)?;
-        Ok(diff_between(whole(&before), whole(&after), &self.path, &PAGE))
+        Ok(diff_between(
+            whole(&before),
+            whole(&after),
+            &self.path,
+            &PAGE,
+        ))
     }
 
     fn take_back(&self, workspace: &Workspace) -> Result<String, Error> {
@@ -160,7 +166,7 @@ fn changes(
 ) -> Result<Vec<Changed>, Failure> {
     let records = records(workspace)?;
     let of_session = || records.iter().filter(|record| record.session == session);
-    let Some(last) = of_session().last() else {
+    let Some(last) = of_session().next_back() else {
         let shown = one_line(session);
         return Err(Failure::failed(format!(
             "no session {shown} in these roots; `acp-fs log` lists them"
@@ -193,8 +199,7 @@ fn records(workspace: &Workspace) -> Result<Vec<Record>, Failure> {
     let dir = workspace.state_dir();
     let dir = dir.ok_or_else(|| Failure::failed("there is no journal: name --state"))?;
     let records = journal::records(&dir);
-    let mut records =
-        records.map_err(|error| Failure::failed(format!("the journal: {error}")))?;
+    let mut records = records.map_err(|error| Failure::failed(format!("the journal: {error}")))?;
     let roots = workspace.roots();
     records.retain(|record| {
         record.root.as_ref().is_none_or(|path| {
@@ -223,16 +228,12 @@ fn line(record: &Record) -> String {
         one_line(&record.session),
         one_line(&record.path)
     );
-    match (record.line, record.limit) {
-        (None, None) => {}
-        (line_, limit) => {
-            let limit = limit.map_or(String::new(), |limit| format!("+{limit}"));
-            line += &format!(":{}{limit}", line_.unwrap_or(1));
-        }
+    if record.line.is_some() || record.limit.is_some() {
+        line += &window(record);
     }
-    line += &format!("  {}", record.outcome);
+    line.extend(["  ", &record.outcome]);
     if let Some(entry) = record.entry {
-        line += &format!("  #{entry}");
+        line.extend(["  #", &entry.to_string()]);
     }
     if record.merged {
         line += "  merged";
@@ -241,6 +242,13 @@ fn line(record: &Record) -> String {
         line += "  in the editor";
     }
     line + "\n"
+}
+
+/// Returns the lines that were asked for: `:FROM+COUNT`.
+fn window(record: &Record) -> String {
+    let from = record.line.unwrap_or(1);
+    let limit = record.limit.map(|limit| format!("+{limit}"));
+    format!(":{from}{}", limit.unwrap_or_default())
 }
 
 /// Returns a whole file as text in the encoding that is found for it.

@@ -33,7 +33,13 @@ struct Flags {
     #[arg(long, value_name = "DIR")]
     root: Vec<PathBuf>,
     /// Who serves the files: auto (the editor what it has unsaved, else the disk), disk or editor
-    #[arg(long, value_enum, value_name = "WHO", default_value = "auto", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHO",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
     serve: ServeFlag,
     /// Nothing may be written; the agent is told that it cannot
     #[arg(long)]
@@ -53,10 +59,22 @@ struct Flags {
     fallback_encoding: String,
     /// A write over a text that the session has not seen: merge (by lines, or refuse), reject or
     /// allow
-    #[arg(long, value_enum, value_name = "POLICY", default_value = "merge", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "POLICY",
+        default_value = "merge",
+        hide_possible_values = true
+    )]
     stale: StaleFlag,
     /// What a file that is not there is read as: error, empty, or auto (by the agent's name)
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "auto", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
     missing: MissingFlag,
     /// How long the editor has to show a document, in seconds; to take one, twenty times as long
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0)]
@@ -188,7 +206,11 @@ impl Config {
         if is_command && !flags.agent.is_empty() {
             return Err(Failure::usage("a command takes no agent"));
         }
-        let workspace = flags.workspace(if is_command { Rights::ALL } else { flags.rights() })?;
+        let workspace = flags.workspace(if is_command {
+            Rights::ALL
+        } else {
+            flags.rights()
+        })?;
         let command = match word.as_deref() {
             None => Command::Pass(flags.into_settings(workspace.clone(), own_program)?),
             Some("log") => Command::Log {
@@ -232,9 +254,8 @@ impl Flags {
         }
         let mut builder = Workspace::builder();
         for (index, root) in self.root.iter().enumerate() {
-            let path = std::path::absolute(root).map_err(|error| {
-                Failure::usage(format!("--root {}: {error}", root.display()))
-            })?;
+            let path = std::path::absolute(root)
+                .map_err(|error| Failure::usage(format!("--root {}: {error}", root.display())))?;
             builder = builder.root(&format!("root-{}", index + 1), &path, rights);
         }
         builder = self.deny.iter().fold(builder, |it, glob| it.deny(glob));
@@ -347,7 +368,10 @@ impl McpServer {
     pub(crate) fn over(&self, directories: &[PathBuf]) -> Value {
         let mut arguments = Vec::new();
         for directory in directories {
-            arguments.extend(["--root".to_owned(), directory.to_string_lossy().into_owned()]);
+            arguments.extend([
+                "--root".to_owned(),
+                directory.to_string_lossy().into_owned(),
+            ]);
         }
         arguments.extend(self.arguments.iter().cloned());
         json!({"name": "postern", "command": self.program, "args": arguments, "env": []})

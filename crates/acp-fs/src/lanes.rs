@@ -239,7 +239,9 @@ mod tests {
             lanes.push(vec![job % 7], 1, job);
         }
         lanes.close();
-        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        for worker in workers {
+            worker.join().unwrap();
+        }
         for (key, jobs) in seen.lock().unwrap().iter().enumerate() {
             let wanted: Vec<usize> = (0..100).map(|round| round * 7 + key).collect();
             assert_eq!(*jobs, wanted);

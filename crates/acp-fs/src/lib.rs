@@ -61,9 +61,11 @@
 )]
 
 mod buffers;
+mod found;
 mod lanes;
 mod memory;
 mod methods;
+mod read;
 mod served;
 mod session;
 pub mod wire;
@@ -76,7 +78,7 @@ pub use lanes::{Lanes, Turn};
 pub use memory::MemoryBuffers;
 pub use methods::{BeyondEof, FileMethods, FileOptions, Stale};
 pub use session::MissingFile;
-pub use write::same_but_for_breaks;
 pub use wire::{
     NullResult, ReadTextFile, Reply, Request, RpcError, Saved, Source, TextFile, WriteTextFile,
 };
+pub use write::same_but_for_breaks;

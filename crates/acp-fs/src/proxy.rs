@@ -7,20 +7,21 @@ mod agent;
 mod editor;
 mod frame;
 mod gate;
+mod pass;
 mod pipe;
 mod sessions;
 mod splice;
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use acp_fs::FileMethods;
 use acp_fs::wire::{READ_TEXT_FILE, WRITE_TEXT_FILE};
-use acp_fs::{FileMethods, RpcError};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -36,7 +37,8 @@ use agent::{Agent, Leash};
 use editor::Editor;
 use frame::{Frame, Line};
 use gate::Gate;
-use pipe::{Batch, Gone, Intake, Sink};
+use pass::{Meter, Verdict, pass, refuse, shown};
+use pipe::{Intake, Sink};
 use sessions::Sessions;
 
 /// How many requests for files run at the same time.
@@ -48,8 +50,6 @@ const DRAIN: Duration = Duration::from_millis(500);
 const GLANCE: Duration = Duration::from_millis(5);
 /// How long the requests of an agent that has ended may take.
 const LAST_WRITES: Duration = Duration::from_secs(30);
-/// How much of a line that is no frame is shown.
-const SHOWN: usize = 512;
 
 /// What happens while frames pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,14 +58,6 @@ enum Event {
     AgentSilent,
     EditorGone,
     Signal(i32),
-}
-
-/// What becomes of a line.
-#[derive(Debug)]
-enum Verdict {
-    Pass,
-    Keep,
-    Instead(String),
 }
 
 /// Both ends and what is known between them.
@@ -77,31 +69,6 @@ struct Proxy {
     to_editor: Arc<Sink>,
     from_agent: Meter,
     settings: ProxySettings,
-}
-
-/// Where a thread that passes lines is.
-#[derive(Debug, Default)]
-struct Meter {
-    /// How many batches it has read.
-    batches: AtomicU64,
-    /// Whether it waits for the next one.
-    is_waiting: AtomicBool,
-    is_ended: AtomicBool,
-}
-
-impl Meter {
-    fn has_ended(&self) -> bool {
-        self.is_ended.load(Ordering::Acquire)
-    }
-
-    /// Reads the next batch.
-    fn next<'b>(&self, from: &'b mut Intake) -> std::io::Result<Batch<'b>> {
-        self.is_waiting.store(true, Ordering::Release);
-        let batch = from.next();
-        self.batches.fetch_add(1, Ordering::AcqRel);
-        self.is_waiting.store(false, Ordering::Release);
-        batch
-    }
 }
 
 /// Passes frames until one end is gone, and returns how the agent ended.
@@ -160,7 +127,8 @@ fn watch_signals(tell: Sender<Event>) -> std::io::Result<()> {
     let mut signals = SignalsInfo::<WithOrigin>::new(all)?;
     thread::spawn(move || {
         for origin in signals.forever() {
-            let is_terminals = matches!(origin.signal, SIGINT | SIGQUIT) && origin.process.is_none();
+            let is_terminals =
+                matches!(origin.signal, SIGINT | SIGQUIT) && origin.process.is_none();
             if !is_terminals {
                 let _ended = tell.send(Event::Signal(origin.signal));
             }
@@ -335,7 +303,11 @@ impl Proxy {
         }
         let flags = [
             ("readTextFile", READ_TEXT_FILE, true),
-            ("writeTextFile", WRITE_TEXT_FILE, !self.settings.is_read_only),
+            (
+                "writeTextFile",
+                WRITE_TEXT_FILE,
+                !self.settings.is_read_only,
+            ),
         ];
         let mut line = std::str::from_utf8(line).ok()?.to_owned();
         for (flag, method, is_allowed) in flags {
@@ -375,94 +347,4 @@ struct CancelRequest {
 struct Hello {
     protocol_version: Value,
     client_capabilities: Value,
-}
-
-/// Passes lines on until there are no more, as many at once as are there.
-///
-/// # Errors
-/// Once nobody reads them any more; they are read all the same, so that nobody waits to write them.
-fn pass(
-    meter: &Meter,
-    mut from: Intake,
-    to: &Sink,
-    back: &Sink,
-    mut judge: impl FnMut(&[u8]) -> Verdict,
-) -> Result<(), Gone> {
-    let mut is_gone = Ok(());
-    let mut send = |lines: &[u8]| {
-        if !lines.is_empty() && to.write(lines).is_err() {
-            is_gone = Err(Gone);
-        }
-    };
-    loop {
-        match meter.next(&mut from) {
-            Ok(Batch::Lines(lines)) => pass_lines(lines, &mut judge, &mut send),
-            Ok(Batch::Rest(rest)) => match judge(rest) {
-                Verdict::Pass => send(&[rest, b"\n"].concat()),
-                Verdict::Instead(line) => send(format!("{line}\n").as_bytes()),
-                Verdict::Keep => {}
-            },
-            Ok(Batch::TooLong) => {
-                let message = "Invalid request: a frame over 256 MiB";
-                let _gone = back.write(&nobodys(-32600, "too_large", message));
-            }
-            Ok(Batch::End) => return is_gone,
-            Err(error) => {
-                warn!("a pipe cannot be read: {error}");
-                return is_gone;
-            }
-        }
-    }
-}
-
-/// Passes whole lines on: runs that are not to be changed as they lie in the buffer.
-fn pass_lines(
-    lines: &[u8],
-    judge: &mut impl FnMut(&[u8]) -> Verdict,
-    send: &mut impl FnMut(&[u8]),
-) {
-    let (mut run, mut rest) = (0..0, lines);
-    while let Some(end) = memchr::memchr(b'\n', rest) {
-        let (line, further) = rest.split_at_checked(end + 1).unwrap_or((rest, &[]));
-        rest = further;
-        let verdict = judge(line);
-        if !matches!(verdict, Verdict::Pass) {
-            send(lines.get(run.clone()).unwrap_or_default());
-            run.start = run.end + line.len();
-        }
-        run.end += line.len();
-        if let Verdict::Instead(line) = verdict {
-            send(line.as_bytes());
-        }
-    }
-    send(lines.get(run).unwrap_or_default());
-}
-
-/// Answers a line that is no frame.
-fn refuse(back: &Sink, line: &Line<'_>) {
-    let answer = match line {
-        Line::List => nobodys(
-            -32600,
-            "invalid_request",
-            "Invalid request: the protocol has no batches; send each frame as a line of its own",
-        ),
-        Line::Broken(reason) => {
-            nobodys(-32700, "parse_error", &format!("Parse error: {reason}"))
-        }
-        _ => nobodys(-32700, "parse_error", "Parse error: the line is no frame"),
-    };
-    let _gone = back.write(&answer);
-}
-
-/// Returns an error about a frame whose id is not known.
-fn nobodys(code: i32, stable: &str, message: &str) -> Vec<u8> {
-    let error = RpcError::new(code, stable, message);
-    let error = serde_json::to_string(&error).unwrap_or_default();
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{error}}}\n").into_bytes()
-}
-
-/// Returns the beginning of a line in a form that fits on one.
-fn shown(line: &[u8]) -> String {
-    let head = line.get(..SHOWN).unwrap_or(line);
-    fs_core::one_line(String::from_utf8_lossy(head).trim_end())
 }

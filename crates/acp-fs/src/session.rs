@@ -53,9 +53,7 @@ impl Session {
         });
         let roots = workspace.roots().into_iter();
         Ok(Self {
-            workspace: workspace
-                .narrowed(&within)?
-                .for_tool("fs/write_text_file"),
+            workspace: workspace.narrowed(&within)?.for_tool("fs/write_text_file"),
             missing,
             served: Served::default(),
             spellings: spellings.collect(),
@@ -88,10 +86,7 @@ impl Session {
         let real = self.real(place);
         let fitting = self.spellings.iter().filter_map(|(spelling, directory)| {
             let below = real.strip_prefix(directory).ok()?;
-            Some((
-                directory.as_os_str().len(),
-                Path::new(spelling).join(below),
-            ))
+            Some((directory.as_os_str().len(), Path::new(spelling).join(below)))
         });
         let nearest = fitting.max_by_key(|(length, _)| *length);
         nearest.map_or(real, |(_, path)| path)

@@ -8,7 +8,8 @@ use fs_edit::merge;
 use fs_sandbox::{Breaks, Links, UpdateOptions, Witnessed, WriteOptions};
 
 use crate::buffers::{Buffers, Change, Snapshot, Taken};
-use crate::methods::{Call, FileMethods, Found, Stale};
+use crate::found::{Call, Found};
+use crate::methods::{FileMethods, Stale};
 use crate::served::Belief;
 use crate::session::is_missing;
 use crate::wire::{Saved, Source};
@@ -47,23 +48,19 @@ impl<B: Buffers> FileMethods<B> {
 
     fn write_once(&self, call: Call<'_>, content: &str) -> Result<Saved, Disturbed> {
         call.cancel.check()?;
-        self.check_place(call)?;
+        call.check_place()?;
         let found = self.find(call)?;
         let snapshot = self.snapshot(call, &found)?;
         let mine = content.strip_prefix(BOM).unwrap_or(content);
         let settled = self.settle(call, &found, snapshot.as_ref(), mine)?;
         let mut saved = self.hand_over(call, &found, snapshot.as_ref(), &settled, content)?;
-        saved.place = call.session.workspace.place_of(call.path, Links::Follow).ok();
-        self.believe(call, &saved, mine);
+        saved.place = call
+            .session
+            .workspace
+            .place_of(call.path, Links::Follow)
+            .ok();
+        call.believe(&saved, mine);
         Ok(saved)
-    }
-
-    /// Checks that something may be written there, before an editor is asked for anything.
-    fn check_place(&self, call: Call<'_>) -> Result<()> {
-        match call.session.workspace.place_of(call.path, Links::Follow) {
-            Err(error) if !is_missing(&error) => Err(error),
-            _ => Ok(()),
-        }
     }
 
     /// Returns the text that is to be there: the session's own, or merged with what others wrote.
@@ -217,10 +214,20 @@ impl<B: Buffers> FileMethods<B> {
             ..saved
         })
     }
+}
+
+impl Call<'_> {
+    /// Checks that something may be written there, before an editor is asked for anything.
+    fn check_place(&self) -> Result<()> {
+        match self.session.workspace.place_of(self.path, Links::Follow) {
+            Err(error) if !is_missing(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
 
     /// Remembers what the session believes to be there: what it sent, even where others' changes
     /// were merged into it.
-    fn believe(&self, call: Call<'_>, saved: &Saved, mine: &str) {
+    fn believe(&self, saved: &Saved, mine: &str) {
         let Some(place) = saved.place.clone() else {
             return;
         };
@@ -229,7 +236,7 @@ impl<B: Buffers> FileMethods<B> {
             text: is_small.then(|| mine.into()),
             version: saved.after.clone().filter(|_| !saved.is_merged),
         };
-        call.session.served.remember(place, belief);
+        self.session.served.remember(place, belief);
     }
 }
 

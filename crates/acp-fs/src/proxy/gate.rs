@@ -177,7 +177,10 @@ impl Gate {
     /// Answers a short read here and now, where nothing is before it, nobody else is asked for it,
     /// and the disk does not make others wait.
     fn answered_at_once(&self, request: &Request) -> Option<Result<Reply, RpcError>> {
-        let mut slow = self.slow_since.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slow = self
+            .slow_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let is_slow = slow.is_some_and(|since| since.elapsed() < SLOW_FOR);
         let is_asked_elsewhere = self.editor.serves(request.method());
         // Waiting for an agent to read while it waits to write would be for ever.
@@ -235,12 +238,7 @@ impl Gate {
     }
 
     /// Writes down what was asked and what came of it.
-    fn note(
-        &self,
-        request: &Request,
-        place: Option<&RealPlace>,
-        result: &Result<Reply, RpcError>,
-    ) {
+    fn note(&self, request: &Request, place: Option<&RealPlace>, result: &Result<Reply, RpcError>) {
         let Some(journal) = &self.journal else { return };
         let mut record = Record {
             time: Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true),

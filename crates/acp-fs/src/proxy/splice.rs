@@ -94,14 +94,22 @@ mod tests {
             &["a", "b"],
             r#"{ "a" : {"b": true , "c":1} , "d":2 }"#,
         );
-        check(r#"{"a":1,"a":{"x":2}}"#, &["a", "x"], r#"{"a":1,"a":{"x":true}}"#);
+        check(
+            r#"{"a":1,"a":{"x":2}}"#,
+            &["a", "x"],
+            r#"{"a":1,"a":{"x":true}}"#,
+        );
     }
 
     #[test]
     fn what_is_missing_is_put_in() {
         check("{}", &["a", "b"], r#"{"a":{"b":true}}"#);
         check(r#" {"z":1}"#, &["a"], r#" {"a":true,"z":1}"#);
-        check(r#"{"a":null,"z":1}"#, &["a", "b"], r#"{"a":{"b":true},"z":1}"#);
+        check(
+            r#"{"a":null,"z":1}"#,
+            &["a", "b"],
+            r#"{"a":{"b":true},"z":1}"#,
+        );
         assert_eq!(with("[]", &["a"], &|_| "1".to_owned()), None);
     }
 

@@ -26,8 +26,21 @@ fn lines_are_whole_numbers_that_fit_or_refused() {
     check_counts("null", "null", Ok((None, None)));
     check_counts("0", "0", Ok((Some(0), Some(0))));
     check_counts("10.0", "1e1", Ok((Some(10), Some(10))));
-    check_counts("4294967295", "4294967295.0", Ok((Some(u32::MAX), Some(u32::MAX))));
-    for wrong in ["-1", "1.5", "4294967296", "1e300", "\"10\"", "true", "[1]", "{}"] {
+    check_counts(
+        "4294967295",
+        "4294967295.0",
+        Ok((Some(u32::MAX), Some(u32::MAX))),
+    );
+    for wrong in [
+        "-1",
+        "1.5",
+        "4294967296",
+        "1e300",
+        "\"10\"",
+        "true",
+        "[1]",
+        "{}",
+    ] {
         check_counts(wrong, "1", Err("line"));
         check_counts("1", wrong, Err("limit"));
     }
@@ -52,7 +65,10 @@ fn a_surrogate_without_its_other_half_is_no_text() {
     let params = r#"{"sessionId":"s","path":"/a","content":"\ud800"}"#;
     let error = Request::parse(WRITE_TEXT_FILE, params).unwrap();
     let error = error.unwrap_err();
-    assert_eq!((error.code, error.stable_code()), (-32602, "invalid_argument"));
+    assert_eq!(
+        (error.code, error.stable_code()),
+        (-32602, "invalid_argument")
+    );
     assert!(error.message.contains("surrogate"), "{error}");
 }
 

@@ -3,9 +3,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use acp_fs::{
-    Buffers, Change, Document, MemoryBuffers, NoBuffers, Snapshot, Source, Stale, Taken,
-};
+use acp_fs::{Buffers, Change, Document, MemoryBuffers, NoBuffers, Snapshot, Source, Stale, Taken};
 use fs_core::{Error, Problem, Version};
 
 use crate::place::{Open, Place, check};
@@ -27,8 +25,14 @@ fn unsaved_text_is_what_is_read_in_windows_too() {
     buffers.edit(&path, "ONE\r\nTWO\r\n");
     let open = place.open(buffers);
     let read = open.read("a.txt").unwrap();
-    assert_eq!((&*read.content, read.source), ("ONE\r\nTWO\r\n", Source::Buffer));
-    assert_eq!(open.window("a.txt", Some(2), Some(1)).unwrap().content, "TWO\r\n");
+    assert_eq!(
+        (&*read.content, read.source),
+        ("ONE\r\nTWO\r\n", Source::Buffer)
+    );
+    assert_eq!(
+        open.window("a.txt", Some(2), Some(1)).unwrap().content,
+        "TWO\r\n"
+    );
     check(open.window("a.txt", Some(4), None), -32602, "out_of_range");
     assert_eq!(place.bytes("a.txt"), LINES.as_bytes());
 }
@@ -194,7 +198,12 @@ impl Buffers for Typing {
         self.0.snapshot(document)
     }
 
-    fn reload(&self, document: &Document<'_>, text: &str, version: &Version) -> fs_core::Result<Snapshot> {
+    fn reload(
+        &self,
+        document: &Document<'_>,
+        text: &str,
+        version: &Version,
+    ) -> fs_core::Result<Snapshot> {
         self.0.reload(document, text, version)
     }
 
@@ -222,7 +231,11 @@ fn typing_in_mid_write_is_merged_or_the_write_refused() {
 
     let open = place.open(Typing(buffers.clone(), AtomicU32::new(1_000)));
     let text = open.text("a.txt");
-    check(open.write("a.txt", &text.replace("ONE", "1")), -32602, "conflict");
+    check(
+        open.write("a.txt", &text.replace("ONE", "1")),
+        -32602,
+        "conflict",
+    );
     assert!(buffers.text(&path).unwrap().starts_with("ONE\n"));
 }
 
@@ -263,7 +276,12 @@ impl Buffers for Reviewer {
         self.0.snapshot(document)
     }
 
-    fn reload(&self, document: &Document<'_>, text: &str, version: &Version) -> fs_core::Result<Snapshot> {
+    fn reload(
+        &self,
+        document: &Document<'_>,
+        text: &str,
+        version: &Version,
+    ) -> fs_core::Result<Snapshot> {
         self.0.reload(document, text, version)
     }
 
@@ -285,7 +303,10 @@ fn an_editor_may_keep_a_text_for_review() {
     let open = place.open(Reviewer(buffers.clone()));
     open.text("a.txt");
     let saved = open.write("a.txt", &LINES.replace("two", "TWO")).unwrap();
-    assert_eq!((saved.to, saved.after, saved.entry), (Source::Buffer, None, None));
+    assert_eq!(
+        (saved.to, saved.after, saved.entry),
+        (Source::Buffer, None, None)
+    );
     assert_eq!(place.bytes("a.txt"), LINES.as_bytes());
     assert!(buffers.is_dirty(&path));
     assert_eq!(open.text("a.txt"), LINES.replace("two", "TWO"));

@@ -1,9 +1,12 @@
 //! The two methods as an editor embeds them.
 
-#![allow(
+#![expect(
     clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "tests set up trees by ambient path"
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests set up trees by ambient path and fail by panicking"
 )]
 
 mod buffers;

@@ -45,7 +45,11 @@ fn one_line_past_the_end_is_empty_and_beyond_is_an_error() {
         assert_eq!((error.code, error.stable_code()), (-32602, "out_of_range"));
         assert_eq!(error.data["last"], last);
         assert_eq!(error.data["total_lines"], last);
-        check(open.window("a.txt", Some(line), Some(0)), -32602, "out_of_range");
+        check(
+            open.window("a.txt", Some(line), Some(0)),
+            -32602,
+            "out_of_range",
+        );
     }
     let options = FileOptions {
         beyond_eof: BeyondEof::Empty,
@@ -67,7 +71,10 @@ fn a_byte_order_mark_is_no_part_of_the_text() {
 fn bytes_that_are_no_text_are_never_shown_as_text() {
     let place = Place::new();
     place.put("gbk.txt", b"\xc4\xe3\xba\xc3\n");
-    place.put("bad.txt", [b"caf\xc3\xa9 ".repeat(50).as_slice(), b"\xff\n"].concat());
+    place.put(
+        "bad.txt",
+        [b"caf\xc3\xa9 ".repeat(50).as_slice(), b"\xff\n"].concat(),
+    );
     place.put("binary", b"\x7fELF\0\0\0");
     let open = place.open(NoBuffers);
     check(open.read("gbk.txt"), -32602, "not_text");
@@ -77,7 +84,10 @@ fn bytes_that_are_no_text_are_never_shown_as_text() {
         fallback: Fallback::Encoding(Encoding::GBK),
         ..FileOptions::default()
     };
-    assert_eq!(place.open_with(NoBuffers, options).text("gbk.txt"), "你好\n");
+    assert_eq!(
+        place.open_with(NoBuffers, options).text("gbk.txt"),
+        "你好\n"
+    );
 }
 
 #[test]
@@ -95,7 +105,12 @@ fn an_answer_over_the_limit_is_refused_with_the_way_on() {
     assert_eq!(error.data["total_lines"], 100);
     assert!(error.data["hint"].as_str().unwrap().contains("`limit`"));
     // 12 bytes as JSON for each line of 11.
-    assert_eq!(open.window("a.txt", Some(1), Some(83)).unwrap().returned_lines, 83);
+    assert_eq!(
+        open.window("a.txt", Some(1), Some(83))
+            .unwrap()
+            .returned_lines,
+        83
+    );
     check(open.window("a.txt", Some(1), Some(84)), -32602, "too_large");
     // It is the answer's size that counts.
     check(open.read("escapes.txt"), -32602, "too_large");
@@ -109,8 +124,15 @@ fn a_large_file_is_read_in_windows() {
     let open = place.open(NoBuffers);
     let read = open.window("log", Some(500_000), Some(2)).unwrap();
     assert_eq!(read.content, "line 500000\nline 500001\n");
-    assert_eq!(open.window("log", Some(1_000_001), None).unwrap().content, "");
-    check(open.window("log", Some(1_000_002), None), -32602, "out_of_range");
+    assert_eq!(
+        open.window("log", Some(1_000_001), None).unwrap().content,
+        ""
+    );
+    check(
+        open.window("log", Some(1_000_002), None),
+        -32602,
+        "out_of_range",
+    );
     assert_eq!(open.text("log"), lines);
     place.put("log", "x".repeat(40 * 1024 * 1024));
     check(open.read("log"), -32602, "too_large");

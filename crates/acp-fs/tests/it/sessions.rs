@@ -42,26 +42,67 @@ fn projects() -> Place {
 fn a_session_sees_its_own_directories_and_no_others() {
     let place = projects();
     let methods = over(&place, &[place.path("root/one")]);
-    assert_eq!(read(&methods, &place.path("root/one/a.txt")).unwrap(), "of one\n");
-    check(read(&methods, &place.path("root/two/a.txt")), -32602, "outside_sandbox");
-    check(read(&methods, &place.path("root/two/none")), -32602, "outside_sandbox");
-    check(read(&methods, &place.path("root/one/../two/a.txt")), -32602, "outside_sandbox");
-    check(read(&methods, &place.path("beside/secret.txt")), -32602, "outside_sandbox");
+    assert_eq!(
+        read(&methods, &place.path("root/one/a.txt")).unwrap(),
+        "of one\n"
+    );
+    check(
+        read(&methods, &place.path("root/two/a.txt")),
+        -32602,
+        "outside_sandbox",
+    );
+    check(
+        read(&methods, &place.path("root/two/none")),
+        -32602,
+        "outside_sandbox",
+    );
+    check(
+        read(&methods, &place.path("root/one/../two/a.txt")),
+        -32602,
+        "outside_sandbox",
+    );
+    check(
+        read(&methods, &place.path("beside/secret.txt")),
+        -32602,
+        "outside_sandbox",
+    );
     let both = over(&place, &[place.path("root/one"), place.path("root/two")]);
-    assert_eq!(read(&both, &place.path("root/two/a.txt")).unwrap(), "of two\n");
+    assert_eq!(
+        read(&both, &place.path("root/two/a.txt")).unwrap(),
+        "of two\n"
+    );
 }
 
 #[test]
 fn directories_outside_of_the_roots_add_nothing() {
     let place = projects();
     let methods = over(&place, &[place.path("beside")]);
-    check(read(&methods, &place.path("beside/secret.txt")), -32602, "outside_sandbox");
-    check(read(&methods, &place.path("root/one/a.txt")), -32602, "outside_sandbox");
+    check(
+        read(&methods, &place.path("beside/secret.txt")),
+        -32602,
+        "outside_sandbox",
+    );
+    check(
+        read(&methods, &place.path("root/one/a.txt")),
+        -32602,
+        "outside_sandbox",
+    );
     let above = over(&place, &[place.path("")]);
-    assert_eq!(read(&above, &place.path("root/one/a.txt")).unwrap(), "of one\n");
-    check(read(&above, &place.path("beside/secret.txt")), -32602, "outside_sandbox");
+    assert_eq!(
+        read(&above, &place.path("root/one/a.txt")).unwrap(),
+        "of one\n"
+    );
+    check(
+        read(&above, &place.path("beside/secret.txt")),
+        -32602,
+        "outside_sandbox",
+    );
     let none = over(&place, &[]);
-    check(read(&none, &place.path("root/one/a.txt")), -32602, "outside_sandbox");
+    check(
+        read(&none, &place.path("root/one/a.txt")),
+        -32602,
+        "outside_sandbox",
+    );
 }
 
 #[test]
@@ -70,8 +111,16 @@ fn a_link_out_of_a_session_is_outside_even_within_the_root() {
     symlink("../two/a.txt", place.path("root/one/link")).unwrap();
     symlink(place.path("beside/secret.txt"), place.path("root/one/out")).unwrap();
     let methods = over(&place, &[place.path("root/one")]);
-    check(read(&methods, &place.path("root/one/link")), -32602, "outside_sandbox");
-    check(read(&methods, &place.path("root/one/out")), -32602, "outside_sandbox");
+    check(
+        read(&methods, &place.path("root/one/link")),
+        -32602,
+        "outside_sandbox",
+    );
+    check(
+        read(&methods, &place.path("root/one/out")),
+        -32602,
+        "outside_sandbox",
+    );
 }
 
 #[test]
@@ -79,13 +128,20 @@ fn a_directory_may_be_spelt_by_a_link_and_answers_keep_the_spelling() {
     let place = projects();
     symlink(place.path("root/one"), place.path("beside/alias")).unwrap();
     let methods = over(&place, &[place.path("beside/alias")]);
-    assert_eq!(read(&methods, &place.path("beside/alias/a.txt")).unwrap(), "of one\n");
+    assert_eq!(
+        read(&methods, &place.path("beside/alias/a.txt")).unwrap(),
+        "of one\n"
+    );
     let error = read(&methods, &place.path("beside/alias/none")).unwrap_err();
     let asked = place.path("beside/alias/none");
     assert_eq!(error.data["path"], asked.to_str().unwrap());
     let real = place.path("root");
     assert!(!error.message.contains(real.to_str().unwrap()), "{error}");
-    check(read(&methods, &place.path("beside/aliased")), -32602, "outside_sandbox");
+    check(
+        read(&methods, &place.path("beside/aliased")),
+        -32602,
+        "outside_sandbox",
+    );
 }
 
 #[test]
@@ -129,7 +185,18 @@ fn a_missing_file_may_be_read_as_an_empty_one() {
     let directories = [place.path("root")];
     let opened = methods.open_session("s", &directories, MissingFile::Empty);
     opened.unwrap();
-    assert_eq!(read(&methods, &place.path("root/new/none.txt")).unwrap(), "");
-    check(read(&methods, &place.path("beside/none.txt")), -32602, "outside_sandbox");
-    check(read(&methods, &place.path("root/one")), -32602, "is_a_directory");
+    assert_eq!(
+        read(&methods, &place.path("root/new/none.txt")).unwrap(),
+        ""
+    );
+    check(
+        read(&methods, &place.path("beside/none.txt")),
+        -32602,
+        "outside_sandbox",
+    );
+    check(
+        read(&methods, &place.path("root/one")),
+        -32602,
+        "is_a_directory",
+    );
 }

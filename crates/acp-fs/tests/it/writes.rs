@@ -19,7 +19,11 @@ fn check_write(before: Option<&[u8]>, content: &str, wanted: &[u8]) {
 
 #[test]
 fn a_write_is_byte_exact() {
-    check_write(None, "a\r\nb\rc\n\u{2028}", "a\r\nb\rc\n\u{2028}".as_bytes());
+    check_write(
+        None,
+        "a\r\nb\rc\n\u{2028}",
+        "a\r\nb\rc\n\u{2028}".as_bytes(),
+    );
     check_write(Some(b"old"), "", b"");
     check_write(Some(b"a\r\nb\r\n"), "a\nb\n", b"a\nb\n");
     check_write(Some(b"a\nb\n"), "a\r\nb", b"a\r\nb");
@@ -69,7 +73,10 @@ fn a_write_can_be_undone_by_the_number_that_it_tells() {
     let workspace = place.workspace();
     let path = path.to_str().unwrap();
     assert_eq!(workspace.history(path, 9).unwrap()[0].id, entry);
-    assert_eq!(workspace.history(path, 9).unwrap()[0].tool, "fs/write_text_file");
+    assert_eq!(
+        workspace.history(path, 9).unwrap()[0].tool,
+        "fs/write_text_file"
+    );
     let options = UndoOptions {
         entry: Some(entry),
         ..UndoOptions::default()
@@ -83,5 +90,8 @@ fn equal_bytes_are_a_success_and_no_change() {
     let place = Place::new();
     place.put("a.txt", "same\n");
     let saved = place.open(NoBuffers).write("a.txt", "same\n").unwrap();
-    assert_eq!((saved.entry, saved.before.clone()), (None, saved.after.clone()));
+    assert_eq!(
+        (saved.entry, saved.before.clone()),
+        (None, saved.after.clone())
+    );
 }

@@ -1,0 +1,159 @@
+//! Reading: which text it is, and the window of it.
+
+use fs_core::{Error, LineRange, Problem, ReadOptions, Result, Window, window_of};
+
+use crate::buffers::{Buffers, OnDisk};
+use crate::found::{Call, Found};
+use crate::methods::{BeyondEof, FileMethods};
+use crate::session::MissingFile;
+use crate::wire::{ReadTextFile, RpcError, Source, TextFile};
+
+impl<B: Buffers> FileMethods<B> {
+    /// Returns the lines that are asked for.
+    ///
+    /// # Errors
+    /// Those of the path; `not_found`, `not_text`, `binary_file`, `out_of_range`, `too_large`,
+    /// `cancelled`, `io`; those of the editor.
+    pub(crate) fn read(
+        &self,
+        call: Call<'_>,
+        request: &ReadTextFile,
+        found: Found,
+    ) -> Result<TextFile, RpcError> {
+        let line = u64::from(request.line.unwrap_or(1).max(1));
+        let range = LineRange::From {
+            line,
+            column: 1,
+            limit: request.limit.map(u64::from),
+        };
+        let options = ReadOptions {
+            range,
+            fallback: self.options.fallback,
+            max_bytes: Some(self.options.max_reply_bytes),
+            cancel: call.cancel.clone(),
+            ..ReadOptions::default()
+        };
+        let (window, source) = self
+            .window(call, &found, &options)
+            .map_err(|error| call.told(error))?;
+        self.check_size(&window)
+            .and_then(|()| self.check_start(&window, line))
+            .map_err(|error| {
+                let rpc = call.told(error);
+                match window.total_lines {
+                    Some(total) => rpc.with("total_lines", total),
+                    None => rpc,
+                }
+            })?;
+        Ok(TextFile {
+            content: window.text,
+            first_line: window.first_line,
+            returned_lines: window.returned_lines,
+            total_lines: window.total_lines,
+            format: found.format,
+            version: found.disk.map(|disk| disk.version),
+            source,
+            place: found.place,
+        })
+    }
+
+    /// Returns what is wanted of the text, and where it was.
+    fn window(
+        &self,
+        call: Call<'_>,
+        found: &Found,
+        options: &ReadOptions,
+    ) -> Result<(Window, Source)> {
+        if let Some(snapshot) = self.snapshot(call, found)? {
+            call.serve(found, Some(&snapshot.text));
+            return Ok((window_of(&snapshot.text, options)?, Source::Buffer));
+        }
+        let window = match (&found.disk, &found.trouble, &found.opened) {
+            (_, Some(_), Some(opened)) => call.session.workspace.read_opened(opened, options)?,
+            (
+                Some(OnDisk {
+                    text: Some(text), ..
+                }),
+                ..,
+            ) => {
+                call.serve(found, Some(text));
+                window_of(text, options)?
+            }
+            (Some(disk), _, Some(opened)) => {
+                self.check_whole(disk, options)?;
+                call.serve(found, None);
+                call.session.workspace.read_opened(opened, options)?
+            }
+            _ if call.session.missing == MissingFile::Empty => window_of("", options)?,
+            _ => return Err(Problem::NotFound.into()),
+        };
+        Ok((window, Source::Disk))
+    }
+
+    /// Checks that a file that is wanted as a whole can be answered, before its content is looked
+    /// at. UTF-16 has at most twice as many bytes as its text.
+    fn check_whole(&self, disk: &OnDisk, options: &ReadOptions) -> Result<()> {
+        let is_whole = matches!(
+            options.range,
+            LineRange::From {
+                line: 1,
+                limit: None,
+                ..
+            }
+        );
+        if is_whole && disk.size / 2 > self.options.max_reply_bytes {
+            return Err(self.too_large(disk.size));
+        }
+        Ok(())
+    }
+
+    fn check_size(&self, window: &Window) -> Result<()> {
+        if window.truncated {
+            return Err(self.too_large(window.size));
+        }
+        let encoded = encoded_bytes(&window.text);
+        if encoded > self.options.max_reply_bytes {
+            return Err(self.too_large(encoded));
+        }
+        Ok(())
+    }
+
+    fn too_large(&self, size: u64) -> Error {
+        Problem::TooLarge {
+            size,
+            limit: self.options.max_reply_bytes,
+            hint: "read fewer lines at once, by `line` and `limit`",
+        }
+        .into()
+    }
+
+    fn check_start(&self, window: &Window, line: u64) -> Result<()> {
+        let total = window.total_lines.unwrap_or(u64::MAX - 1);
+        if line <= total + 1 || self.options.beyond_eof == BeyondEof::Empty {
+            return Ok(());
+        }
+        let bound = match total {
+            1 => "the last line is 1".to_owned(),
+            0 => "the file is empty".to_owned(),
+            total => format!("the last line is {total}"),
+        };
+        Err(Problem::OutOfRange {
+            what: "line",
+            value: line,
+            last: total,
+            bound,
+        }
+        .into())
+    }
+}
+
+/// Returns how many bytes a text has as JSON, without its quotes.
+fn encoded_bytes(text: &str) -> u64 {
+    let more = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
+        0..32 => 5,
+        _ => 0,
+    };
+    let escapes: u64 = text.bytes().map(more).sum();
+    escapes + text.len() as u64
+}
