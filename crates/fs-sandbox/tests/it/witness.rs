@@ -394,3 +394,20 @@ fn of_two_changes_of_one_name_the_second_waits() {
     undo(&workspace, "f").unwrap();
     assert_eq!(scene.get("f"), b"two");
 }
+
+#[test]
+fn a_file_that_comes_with_another_directory_is_not_new() {
+    let scene = Scene::new();
+    fs::create_dir(scene.path("d")).unwrap();
+    fs::create_dir(scene.path("other")).unwrap();
+    scene.put("other/f", "old");
+    let workspace = scene.open();
+    let change = || {
+        fs::rename(scene.path("d"), scene.path("gone"))?;
+        Ok(fs::rename(scene.path("other"), scene.path("d"))?)
+    };
+    let witnessed = witness(&workspace, "d/f", change).unwrap();
+    assert_eq!((witnessed.entry, witnessed.warnings.len()), (None, 1));
+    assert_eq!(code(undo(&workspace, "d/f")), "not_found");
+    assert_eq!(scene.get("d/f"), b"old");
+}
