@@ -63,7 +63,7 @@ pub fn merge(base: &str, mine: &str, theirs: &str) -> Option<Merged> {
 /// A text as its lines, each with its break; the last one may have none.
 struct Lines<'t> {
     text: &'t str,
-    lines: Vec<&'t str>,
+    all: Vec<&'t str>,
     /// Where each line starts, and at last the end.
     starts: Vec<usize>,
 }
@@ -100,7 +100,7 @@ impl<'t> Lines<'t> {
         let starts = std::iter::once(0).chain(ends).collect();
         Self {
             text,
-            lines,
+            all: lines,
             starts,
         }
     }
@@ -211,7 +211,7 @@ fn splice(of: &Lines<'_>, lines: &Range<usize>, new: &str) -> Option<(Range<u64>
 /// Returns how a side has changed the base, in order.
 fn hunks(base: &Lines<'_>, side: &Lines<'_>) -> Vec<Hunk> {
     let mut hunks = Hunks::default();
-    let (old, new) = (base.lines.as_slice(), side.lines.as_slice());
+    let (old, new) = (base.all.as_slice(), side.all.as_slice());
     let until = Instant::now() + PATIENCE;
     let Ok(()) = diff_deadline(
         Algorithm::Myers,

@@ -143,7 +143,7 @@ fn texts_without_a_common_shape_end_in_time() {
         while text.len() < len {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             text.push(char::from(b'a' + u8::try_from(seed >> 61).unwrap()));
-            if seed >> 40 & 3 == 0 {
+            if (seed >> 40).is_multiple_of(4) {
                 text.push('\n');
             }
         }

@@ -44,7 +44,7 @@ struct Watched {
 
 enum Subject {
     /// A file.
-    File(Place, OldFile),
+    File(Place, Box<OldFile>),
     /// A name that nothing has.
     Name(Place),
     /// Nothing, in a directory that is not there either; the place that the path spells, where no
@@ -62,8 +62,10 @@ struct Seen {
 struct After {
     /// What has the name that was watched.
     name: Seen,
-    /// The version of what the path leads to, if that is another name by now.
-    elsewhere: Option<Option<Version>>,
+    /// The version of what the path leads to.
+    version: Option<Version>,
+    /// Whether that is another name by now.
+    is_elsewhere: bool,
 }
 
 impl Workspace {
@@ -127,7 +129,7 @@ impl Workspace {
                     let begun = pending.begin(vec![(kept, meanwhile)]);
                     let made = change();
                     let after = self.look_after(path, place);
-                    let witnessed = settled(&pending, begun, before, after);
+                    let witnessed = settled(&pending, begun, &before, after);
                     return Ok((witnessed, made?));
                 }
             }
@@ -157,7 +159,7 @@ impl Workspace {
                     continue;
                 }
                 Err(error) => return Err(error),
-                Ok(Some(old)) => Subject::File(place, old),
+                Ok(Some(old)) => Subject::File(place, Box::new(old)),
                 Ok(None) => Subject::Name(place),
             };
             return Ok(Watched {
@@ -228,7 +230,8 @@ impl Workspace {
             Ok(there) if is_same_name(&there, place) => Seen::at(&there).map(After::here),
             Ok(there) => Ok(After {
                 name: Seen::at(place)?,
-                elsewhere: Some(Seen::at(&there)?.version),
+                version: Seen::at(&there)?.version,
+                is_elsewhere: true,
             }),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(After::here(Seen {
                 state: State::Absent,
@@ -237,7 +240,8 @@ impl Workspace {
             // It leads to nothing that may be told of.
             Err(_) => Ok(After {
                 name: Seen::at(place)?,
-                elsewhere: Some(None),
+                version: None,
+                is_elsewhere: true,
             }),
         }
     }
@@ -281,8 +285,11 @@ impl Seen {
 
 impl After {
     fn here(name: Seen) -> Self {
-        let elsewhere = None;
-        Self { name, elsewhere }
+        Self {
+            version: name.version.clone(),
+            name,
+            is_elsewhere: false,
+        }
     }
 }
 
@@ -313,7 +320,7 @@ fn kept<'p>(
 }
 
 /// Confirms the entry, or takes it back where nothing was changed.
-fn settled(pending: &Pending, begun: Begun<'_>, before: Seen, after: Result<After>) -> Witnessed {
+fn settled(pending: &Pending, begun: Begun<'_>, before: &Seen, after: Result<After>) -> Witnessed {
     let mut witnessed = Witnessed {
         before: before.version.clone(),
         after: None,
@@ -328,22 +335,17 @@ fn settled(pending: &Pending, begun: Begun<'_>, before: Seen, after: Result<Afte
             return witnessed;
         }
     };
-    let is_unchanged = after.name.is_as(&before);
+    let is_unchanged = after.name.is_as(before);
     if is_unchanged {
         drop(begun);
     } else {
         witnessed.entry = begun.done_as(&after.name.state);
         witnessed.warnings.extend(pending.warning());
     }
-    match after.elsewhere {
-        None => witnessed.after = after.name.version,
-        Some(version) => {
-            witnessed.after = version;
-            witnessed.warnings.push(ELSEWHERE.to_owned());
-            return witnessed;
-        }
-    }
-    if is_unchanged {
+    witnessed.after = after.version;
+    if after.is_elsewhere {
+        witnessed.warnings.push(ELSEWHERE.to_owned());
+    } else if is_unchanged {
         witnessed.change = None;
     }
     witnessed

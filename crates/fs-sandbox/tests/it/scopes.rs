@@ -201,8 +201,8 @@ fn nothing_beside_or_above_the_scope_is_there() {
         ] {
             check_outside(&tree, &workspace, path);
         }
-        for path in ["/root/f", "/root/app", "/root", "/out/f", "/none", ""] {
-            check_outside(&tree, &workspace, &tree.text(&format!("${{BASE}}{path}")));
+        for path in ["root/f", "root/app", "root", "out/f", "none", ""] {
+            check_outside(&tree, &workspace, &tree.text(&format!("${{BASE}}/{path}")));
         }
         for path in [
             "far", "gone", "abs", "out", "dir/f", "dir/none", "dir/", "dir/../f",
@@ -306,11 +306,7 @@ fn deny_rules_go_on_from_the_outer_root() {
         check(&workspace, "app/src/key", Err("denied_by_policy"));
         check(&workspace, "app/src/d/key", Ok("ok"));
         let listing = workspace.list("app/src", &ListOptions::default()).unwrap();
-        let names: Vec<_> = listing
-            .entries
-            .iter()
-            .map(|it| it.name.to_owned())
-            .collect();
+        let names: Vec<_> = listing.entries.iter().map(|it| it.name.clone()).collect();
         assert!(!names.contains(&"key".into()), "{names:?}");
         let denied = tree.builder().deny("lib").build().unwrap();
         check(&narrowed(&denied, &["app/src"]), "lib/f", Err(OUTSIDE));
@@ -518,4 +514,20 @@ fn a_link_is_not_moved_over_what_it_leads_to_by_way_of_a_name_outside() {
         let moved = workspace.rename("app/src/l", "app/src/g", &over);
         assert_eq!(code(moved), "invalid_argument");
     });
+}
+
+#[test]
+fn a_move_out_of_the_scope_that_was_never_made_is_passed_over() {
+    let (tree, all, workspace) = with_history();
+    write(&all, "app/src/f", "two");
+    all.rename("app/src/f", "lib/moved", &TransferOptions::default())
+        .unwrap();
+    fs::rename(tree.path("root/lib/moved"), tree.path("root/app/src/f")).unwrap();
+    let mut stores = fs::read_dir(tree.path("state")).unwrap();
+    let log = stores.next().unwrap().unwrap().path().join("log");
+    let text = fs::read_to_string(&log).unwrap();
+    let begun = text.trim_end().rfind('\n').unwrap() + 1;
+    fs::write(&log, &text.as_bytes()[..begun]).unwrap();
+    undo(&workspace, "app/src/f").unwrap();
+    check(&workspace, "app/src/f", Ok("in"));
 }

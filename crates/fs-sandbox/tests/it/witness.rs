@@ -19,8 +19,8 @@ fn witness(
     Ok(witnessed)
 }
 
-fn version(text: &[u8]) -> Option<Version> {
-    Some(Version::of_bytes(text))
+fn version(text: &[u8]) -> Version {
+    Version::of_bytes(text)
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -61,8 +61,8 @@ fn check_change(one: &str, two: &str, change: impl FnOnce(&Scene)) {
     assert_eq!(witnessed.change, Some(Change::Replaced));
     assert_eq!(witnessed.warnings, Vec::<String>::new());
     if one.len() as u64 <= Version::STRONG_BYTES {
-        assert_eq!(witnessed.before, version(one.as_bytes()));
-        assert_eq!(witnessed.after, version(two.as_bytes()));
+        assert_eq!(witnessed.before, Some(version(one.as_bytes())));
+        assert_eq!(witnessed.after, Some(version(two.as_bytes())));
         let told = &listed[0].names[0];
         assert_eq!(told.before.clone().unwrap().version, witnessed.before);
         assert_eq!(told.after.clone().unwrap().version, witnessed.after);
@@ -85,7 +85,7 @@ fn check_change(one: &str, two: &str, change: impl FnOnce(&Scene)) {
 #[test]
 fn a_file_that_is_written_in_place_comes_back() {
     check_change("one", "two and more", |scene| {
-        scene.put("f", "two and more")
+        scene.put("f", "two and more");
     });
     check_change("one", "", |scene| scene.put("f", ""));
 }
@@ -113,7 +113,10 @@ fn a_file_that_is_removed_comes_back() {
     scene.put("f", "one");
     let workspace = scene.open();
     let witnessed = witness(&workspace, "f", || Ok(fs::remove_file(scene.path("f"))?)).unwrap();
-    assert_eq!((witnessed.before, witnessed.after), (version(b"one"), None));
+    assert_eq!(
+        (witnessed.before, witnessed.after),
+        (Some(version(b"one")), None)
+    );
     assert_eq!(witnessed.change, Some(Change::Replaced));
     assert_eq!(undo(&workspace, "f").unwrap().len(), 1);
     assert_eq!(scene.get("f"), b"one");
@@ -131,7 +134,7 @@ fn check_new(scene: &Scene, path: &str, name: &str) {
     let made = made.unwrap();
     assert_eq!(
         (&made.before, &made.after),
-        (&None, &version(b"new")),
+        (&None, &Some(version(b"new"))),
         "{path}"
     );
     assert_eq!(made.change, Some(Change::Created));
@@ -180,7 +183,7 @@ fn a_file_that_is_as_it_was_has_no_entry() {
         assert_eq!((witnessed.change, witnessed.entry), (None, None));
         assert_eq!(
             (witnessed.before, witnessed.after),
-            (version(b"one"), version(b"one"))
+            (Some(version(b"one")), Some(version(b"one")))
         );
         assert_eq!(witnessed.warnings, Vec::<String>::new());
     }
@@ -256,7 +259,7 @@ fn of_secrets_nothing_is_kept() {
         let witnessed = witness(&workspace, ".env", change).unwrap();
         assert_eq!(
             (witnessed.after, witnessed.entry),
-            (version(text.as_bytes()), None)
+            (Some(version(text.as_bytes())), None)
         );
         let is_new = witnessed.change == Some(Change::Created);
         assert_eq!(witnessed.warnings.len(), usize::from(!is_new));
@@ -272,8 +275,8 @@ fn without_a_history_it_only_says_what_happened() {
     let workspace = workspace.build().unwrap();
     let witnessed = witness(&workspace, "f", || Ok(fs::write(scene.path("f"), "two")?)).unwrap();
     let expected = Witnessed {
-        before: version(b"one"),
-        after: version(b"two"),
+        before: Some(version(b"one")),
+        after: Some(version(b"two")),
         change: Some(Change::Replaced),
         entry: None,
         warnings: Vec::new(),
@@ -362,7 +365,7 @@ fn a_link_that_comes_to_lead_elsewhere_makes_no_entry_of_another_file() {
         let witnessed = witness(&workspace, path, change).unwrap();
         assert_eq!(
             (witnessed.after, witnessed.entry),
-            (version(b"two"), None),
+            (Some(version(b"two")), None),
             "{path}"
         );
         assert!(witnessed.change.is_some());
@@ -390,4 +393,21 @@ fn of_two_changes_of_one_name_the_second_waits() {
     assert_eq!(scene.get("f"), b"three");
     undo(&workspace, "f").unwrap();
     assert_eq!(scene.get("f"), b"two");
+}
+
+#[test]
+fn a_file_that_comes_with_another_directory_is_not_new() {
+    let scene = Scene::new();
+    fs::create_dir(scene.path("d")).unwrap();
+    fs::create_dir(scene.path("other")).unwrap();
+    scene.put("other/f", "old");
+    let workspace = scene.open();
+    let change = || {
+        fs::rename(scene.path("d"), scene.path("gone"))?;
+        Ok(fs::rename(scene.path("other"), scene.path("d"))?)
+    };
+    let witnessed = witness(&workspace, "d/f", change).unwrap();
+    assert_eq!((witnessed.entry, witnessed.warnings.len()), (None, 1));
+    assert_eq!(code(undo(&workspace, "d/f")), "not_found");
+    assert_eq!(scene.get("d/f"), b"old");
 }
