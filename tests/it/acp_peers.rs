@@ -373,7 +373,7 @@ fn acpx_is_asked_for_whole_files_and_for_nothing_outside_of_the_root() {
     client:   {"content":"1\n2\r\n3\n4\n5"}
     agent: fs/read_text_file {"path":"<ROOT>/deep/new.txt"}
     client:   error {"code":-32002,"message":"Resource not found: file://<ROOT>/deep/new.txt","data":{"uri":"file://<ROOT>/deep/new.txt"}}
-    agent: fs/write_text_file {"content":"hello\nworld\n","path":"<ROOT>/deep/new.txt"}
+    agent: fs/write_text_file {"path":"<ROOT>/deep/new.txt","content":"hello\nworld\n"}
     client:   {}
     agent: end_turn
     "#);
