@@ -8,6 +8,7 @@
     reason = "a suite fails by panicking"
 )]
 
+mod acp_official;
 mod acp_peers;
 mod bad_input;
 mod bad_input_file;
