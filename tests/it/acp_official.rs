@@ -94,23 +94,24 @@ fn our_results_are_what_the_official_types_take() {
     assert_eq!(std::fs::read(&path).unwrap(), b"new\n");
 }
 
+#[track_caller]
+fn check(methods: &FileMethods, session: &str, path: &Path, wanted: (i32, &str)) {
+    let request = schema::ReadTextFileRequest::new(session.to_owned(), path);
+    let error = send(methods, "fs/read_text_file", &request).unwrap_err();
+    let spelt = serde_json::to_string(&error).unwrap();
+    let read: schema::Error = official(&spelt);
+    let data = read.data.unwrap();
+    assert_eq!(
+        (i32::from(read.code), data["code"].as_str().unwrap()),
+        wanted
+    );
+    assert_eq!(read.message, error.message);
+    assert!(data["hint"].is_string(), "{spelt}");
+}
+
 #[test]
 fn our_errors_are_what_the_official_type_takes() {
     let (place, methods) = place();
-    #[track_caller]
-    fn check(methods: &FileMethods, session: &str, path: &Path, wanted: (i32, &str)) {
-        let request = schema::ReadTextFileRequest::new(session.to_owned(), path);
-        let error = send(methods, "fs/read_text_file", &request).unwrap_err();
-        let spelt = serde_json::to_string(&error).unwrap();
-        let read: schema::Error = official(&spelt);
-        let data = read.data.unwrap();
-        assert_eq!(
-            (i32::from(read.code), data["code"].as_str().unwrap()),
-            wanted
-        );
-        assert_eq!(read.message, error.message);
-        assert!(data["hint"].is_string(), "{spelt}");
-    }
     let at = |name: &str| place.path().join(name);
     check(&methods, "s", &at("none.txt"), (-32002, "not_found"));
     check(&methods, "other", &at("a.txt"), (-32002, "not_found"));
