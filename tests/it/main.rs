@@ -9,6 +9,7 @@
     reason = "a suite fails by panicking"
 )]
 
+mod acp_edit_cases;
 mod bad_input;
 mod bad_input_file;
 mod bad_places;
