@@ -2,9 +2,10 @@
 
     python3 tap.py TRANSCRIPT COMMAND [ARGUMENT ...]
 
-`> ` is what the client said, `< ` what the server said.
+`> ` is what the client said, `< ` what the server said. It ends when the server does.
 """
 
+import os
 import subprocess
 import sys
 import threading
@@ -23,11 +24,10 @@ def main():
             target.flush()
         target.close()
 
-    answers = threading.Thread(target=carry, args=(b"< ", server.stdout, sys.stdout.buffer))
-    answers.start()
-    carry(b"> ", sys.stdin.buffer, server.stdin)
-    answers.join()
-    sys.exit(server.wait())
+    threading.Thread(target=carry, args=(b"> ", sys.stdin.buffer, server.stdin), daemon=True).start()
+    carry(b"< ", server.stdout, sys.stdout.buffer)
+    # The other thread may still wait for the client.
+    os._exit(server.wait() & 0xFF)
 
 
 main()

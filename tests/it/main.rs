@@ -5,11 +5,11 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
-    clippy::print_stderr,
     reason = "a suite fails by panicking"
 )]
 
 mod acp_edit_cases;
+mod acp_peers;
 mod bad_input;
 mod bad_input_file;
 mod bad_places;

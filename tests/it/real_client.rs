@@ -3,25 +3,17 @@
 //! `cargo xtask setup clients` installs both, pinned. A recorder between client and server keeps
 //! the lines of the wire, so that it is known who spoke.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::sync::OnceLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
 use tests::binary::tool_server;
+use tests::clients::{Clients, script};
 
 const NOTES: &str = "one\ntwo\nthree\nfour\n";
 const EDITED: &str = "one\ntwo\nTHREE\nfour\n";
 const TOOLS: [&str; 4] = ["files_read", "files_write", "files_edit", "files_ls"];
-
-/// Where the clients are installed.
-#[derive(Debug)]
-struct Clients {
-    python: PathBuf,
-    node: PathBuf,
-    inspector: PathBuf,
-}
 
 /// A root with a file and a link out of it, the secret beside it, and the record of the wire.
 #[derive(Debug)]
@@ -40,7 +32,9 @@ fn the_python_sdk_opens_a_session_by_the_newest_protocol() {
 
 #[test]
 fn the_inspector_finds_nothing_to_mend_in_the_schemas() {
-    let Some(clients) = clients() else { return };
+    let Some(clients) = Clients::get() else {
+        return;
+    };
     let place = Place::new();
     let listed = place.inspect(clients, &["--method", "tools/list", "--strict"]);
     assert!(listed.status.success(), "{listed:?}");
@@ -52,13 +46,15 @@ fn the_inspector_finds_nothing_to_mend_in_the_schemas() {
     place.check_speaker(
         "/params/clientInfo",
         "inspector-cli",
-        &clients.inspector_version(),
+        &inspector_version(clients),
     );
 }
 
 #[test]
 fn the_inspector_reads_edits_and_is_refused() {
-    let Some(clients) = clients() else { return };
+    let Some(clients) = Clients::get() else {
+        return;
+    };
     let place = Place::new();
     let read = place.inspect_call(clients, "files_read", r#"{"path":"notes.txt","tail":1}"#);
     assert_eq!(read["content"][0]["text"], "four\n", "{read}");
@@ -71,11 +67,16 @@ fn the_inspector_reads_edits_and_is_refused() {
 }
 
 fn check_sdk(mode: &str, protocol: &str, client_info: &str) {
-    let Some(clients) = clients() else { return };
+    let Some(clients) = Clients::get() else {
+        return;
+    };
     let place = Place::new();
-    let script = clients_folder().join("sdk_session.py");
+    let session_script = script("sdk_session.py");
     let mut session = Command::new(&clients.python);
-    session.arg(script).arg(mode).args(place.server(clients));
+    session
+        .arg(session_script)
+        .arg(mode)
+        .args(place.server(clients));
     let done = session.stdin(Stdio::null()).output().unwrap();
     assert!(
         done.status.success(),
@@ -134,7 +135,7 @@ impl Place {
     fn server(&self, clients: &Clients) -> Vec<PathBuf> {
         vec![
             clients.python.clone(),
-            clients_folder().join("tap.py"),
+            script("tap.py"),
             self.0.path().join("wire.log"),
             tool_server().to_owned(),
             "--state".into(),
@@ -218,82 +219,14 @@ impl Place {
     }
 }
 
-impl Clients {
-    /// Returns the version that the inspector's own package names.
-    fn inspector_version(&self) -> String {
-        let package = self
-            .inspector
-            .ancestors()
-            .nth(4)
-            .unwrap()
-            .join("package.json");
-        let package: Value = serde_json::from_slice(&std::fs::read(package).unwrap()).unwrap();
-        package["version"].as_str().unwrap().to_owned()
-    }
-}
-
-/// Returns the clients, or `None` where the machine lacks what they need; with `CI` set that fails.
-fn clients() -> Option<&'static Clients> {
-    static CLIENTS: OnceLock<Result<Clients, String>> = OnceLock::new();
-    match CLIENTS.get_or_init(set_up) {
-        Ok(clients) => Some(clients),
-        Err(missing) => {
-            let ci = std::env::var("CI").unwrap_or_default();
-            assert!(
-                ["", "0", "false"].contains(&&*ci),
-                "this machine has no {missing}"
-            );
-            skip(missing);
-            None
-        }
-    }
-}
-
-fn set_up() -> Result<Clients, String> {
-    let mut cargo = Command::new("cargo");
-    cargo.args([
-        "run",
-        "--quiet",
-        "--package",
-        "xtask",
-        "--",
-        "setup",
-        "clients",
-    ]);
-    let done = cargo
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    assert!(
-        done.status.success(),
-        "{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-    let said = String::from_utf8(done.stdout).unwrap();
-    let answer: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
-    if let Some(missing) = answer["missing"].as_str() {
-        return Err(missing.to_owned());
-    }
-    let path = |name: &str| PathBuf::from(answer[name].as_str().unwrap());
-    Ok(Clients {
-        python: path("python"),
-        node: path("node"),
-        inspector: path("inspector"),
-    })
-}
-
-/// Says that a test could not run, where `cargo xtask test` counts it.
-fn skip(missing: &str) {
-    eprintln!("skipped: this machine has no {missing}");
-    if let Some(list) = std::env::var_os("POSTERN_SKIPS") {
-        use std::io::Write as _;
-        let mut list = std::fs::OpenOptions::new().append(true).open(list).unwrap();
-        let test = std::thread::current();
-        let test = test.name().unwrap_or("a real client");
-        writeln!(list, "{test}: this machine has no {missing}").unwrap();
-    }
-}
-
-fn clients_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("clients")
+/// Returns the version that the inspector's own package names.
+fn inspector_version(clients: &Clients) -> String {
+    let package = clients
+        .inspector
+        .ancestors()
+        .nth(4)
+        .unwrap()
+        .join("package.json");
+    let package: Value = serde_json::from_slice(&std::fs::read(package).unwrap()).unwrap();
+    package["version"].as_str().unwrap().to_owned()
 }

@@ -19,7 +19,7 @@ pub fn tool_server() -> &'static Path {
     PATH.get_or_init(|| Binary("tool-server").ready())
 }
 
-/// Returns the path of `acp-fs`, as [`tool_server`] does its own.
+/// Returns the path of `acp-fs`, as [`tool_server()`] does its own.
 pub fn acp_fs() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| Binary("acp-fs").ready())

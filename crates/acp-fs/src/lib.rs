@@ -81,4 +81,4 @@ pub use session::MissingFile;
 pub use wire::{
     NullResult, ReadTextFile, Reply, Request, RpcError, Saved, Source, TextFile, WriteTextFile,
 };
-pub use write::same_but_for_breaks;
+pub use write::{is_all_crlf, same_but_for_breaks};

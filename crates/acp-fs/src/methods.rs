@@ -184,7 +184,7 @@ impl<B: Buffers> FileMethods<B> {
                 self.read(call, read, found).map(Reply::Text)
             }
             Request::Write(write) => {
-                let saved = self.write(call, &write.content);
+                let saved = self.write(call, write);
                 saved.map(Reply::Saved).map_err(|error| call.told(error))
             }
         })

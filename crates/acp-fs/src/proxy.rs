@@ -311,7 +311,9 @@ impl Proxy {
         ];
         let mut line = std::str::from_utf8(line).ok()?.to_owned();
         for (flag, method, is_allowed) in flags {
-            let is_editors = hello.client_capabilities["fs"][flag] == true;
+            let capability = format!("/fs/{flag}");
+            let capability = hello.client_capabilities.pointer(&capability);
+            let is_editors = capability == Some(&Value::Bool(true));
             if is_editors {
                 self.editor.can(method);
             }

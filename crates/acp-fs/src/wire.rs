@@ -44,6 +44,10 @@ pub struct WriteTextFile {
     pub path: String,
     /// All of its text.
     pub content: String,
+    /// Whether the agent has turned the file's CR LF into LF, and says so: some do, in `_meta`, and
+    /// leave it to the editor to turn them back.
+    #[serde(skip)]
+    pub turned_breaks: bool,
 }
 
 /// A request for files.
@@ -314,19 +318,22 @@ impl RpcError {
 
 impl From<Error> for RpcError {
     fn from(error: Error) -> Self {
-        let message = match (error.problem(), error.path()) {
+        let hint = hint(&error);
+        let message = match (error.problem(), error.path(), &hint) {
             // Agents look for these words to tell a new file from a failure.
-            (Problem::NotFound, Some(path)) => {
+            (Problem::NotFound, Some(path), _) => {
                 let path = fs_core::one_line(path);
                 format!("Resource not found: {path} (ENOENT: no such file or directory)")
             }
+            // Most agents show their model the message alone.
+            (_, _, Some(hint)) => format!("{error}; {hint}"),
             _ => error.to_string(),
         };
         let mut rpc = Self::new(number(error.kind()), error.code(), message);
         if let Some(path) = error.path() {
             rpc = rpc.with("path", path);
         }
-        if let Some(hint) = hint(&error) {
+        if let Some(hint) = hint {
             rpc = rpc.with("hint", hint);
         }
         let fields = error.fields().into_iter();
@@ -410,6 +417,7 @@ impl Params {
             session_id: self.text("sessionId")?,
             path: self.text("path")?,
             content: self.text("content")?,
+            turned_breaks: self.says_crlf(),
         }))
     }
 
@@ -422,6 +430,13 @@ impl Params {
             }
             None => Err(RpcError::invalid(name, "it is missing")),
         }
+    }
+
+    /// Returns whether `_meta` says that the file has CR LF.
+    fn says_crlf(&self) -> bool {
+        let meta = self.0.get("_meta").and_then(|meta| meta.get("lineEnding"));
+        meta.and_then(Value::as_str)
+            .is_some_and(|ending| ending.eq_ignore_ascii_case("crlf"))
     }
 
     fn count(&mut self, name: &str) -> Result<Option<u32>, RpcError> {

@@ -1,6 +1,7 @@
 //! Writing: what becomes of a text that an agent sends, between what it was served and what is
 //! there by now.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use fs_core::{Error, ErrorKind, Problem, Result, Version};
@@ -12,7 +13,7 @@ use crate::found::{Call, Found};
 use crate::methods::{FileMethods, Stale};
 use crate::served::Belief;
 use crate::session::is_missing;
-use crate::wire::{Saved, Source};
+use crate::wire::{Saved, Source, WriteTextFile};
 
 /// How often a write is made again that somebody disturbs.
 const TRIES: u32 = 8;
@@ -33,11 +34,11 @@ impl<B: Buffers> FileMethods<B> {
     /// Those of [`fs_sandbox::Workspace::write`]; `conflict` when somebody else has changed the same
     /// lines since the session was served the file, or has unsaved changes that it was never served;
     /// those of the editor.
-    pub(crate) fn write(&self, call: Call<'_>, content: &str) -> Result<Saved> {
+    pub(crate) fn write(&self, call: Call<'_>, request: &WriteTextFile) -> Result<Saved> {
         let mut tries = TRIES;
         loop {
             tries -= 1;
-            match self.write_once(call, content) {
+            match self.write_once(call, request) {
                 Err(Disturbed::Again) if tries > 0 => {}
                 Err(Disturbed::Again) => return Err(Problem::Conflict.into()),
                 Err(Disturbed::For(error)) => return Err(error),
@@ -46,20 +47,31 @@ impl<B: Buffers> FileMethods<B> {
         }
     }
 
-    fn write_once(&self, call: Call<'_>, content: &str) -> Result<Saved, Disturbed> {
+    fn write_once(&self, call: Call<'_>, request: &WriteTextFile) -> Result<Saved, Disturbed> {
         call.cancel.check()?;
         call.check_place()?;
         let found = self.find(call)?;
         let snapshot = self.snapshot(call, &found)?;
+        let content = request.content.as_str();
         let mine = content.strip_prefix(BOM).unwrap_or(content);
-        let settled = self.settle(call, &found, snapshot.as_ref(), mine)?;
-        let mut saved = self.hand_over(call, &found, snapshot.as_ref(), &settled, content)?;
+        let shown = snapshot.as_ref().map(|snapshot| &*snapshot.text);
+        let mine = match shown.or(found.text()) {
+            Some(theirs) if request.turned_breaks => turned_back(mine, theirs),
+            _ => Cow::Borrowed(mine),
+        };
+        let settled = self.settle(call, &found, snapshot.as_ref(), &mine)?;
+        let mark = if content.starts_with(BOM) {
+            "\u{FEFF}"
+        } else {
+            ""
+        };
+        let mut saved = self.hand_over(call, &found, snapshot.as_ref(), &settled, mark)?;
         saved.place = call
             .session
             .workspace
             .place_of(call.path, Links::Follow)
             .ok();
-        call.believe(&saved, mine);
+        call.believe(&saved, &mine);
         Ok(saved)
     }
 
@@ -102,7 +114,7 @@ impl<B: Buffers> FileMethods<B> {
         found: &Found,
         snapshot: Option<&Snapshot>,
         settled: &Settled,
-        content: &str,
+        mark: &str,
     ) -> Result<Saved, Disturbed> {
         let patch = snapshot.and_then(|snapshot| {
             let change = merge(&snapshot.text, &settled.text, &snapshot.text)?;
@@ -122,11 +134,7 @@ impl<B: Buffers> FileMethods<B> {
         } else {
             (None, apply().map_err(Disturbed::by)?)
         };
-        let as_sent = if content.starts_with(BOM) {
-            format!("{BOM}{}", settled.text).into()
-        } else {
-            Arc::clone(&settled.text)
-        };
+        let as_sent = format!("{mark}{}", settled.text);
         let mut saved = match taken {
             Taken::Kept => self.kept(call, found, seen, &as_sent)?,
             Taken::Declined => self.put(call, found, &as_sent)?,
@@ -327,6 +335,21 @@ fn wanted_instead(before: &Found, now: &Found, text: &str) -> Option<String> {
     }
     let mark = if needs_mark { "\u{FEFF}" } else { "" };
     Some(format!("{mark}{plain}"))
+}
+
+/// Returns the text with CR LF where somebody has turned them into LF: all of its breaks, if all of
+/// the file's are CR LF.
+fn turned_back<'t>(text: &'t str, theirs: &str) -> Cow<'t, str> {
+    if text.contains('\r') || !is_all_crlf(theirs) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace('\n', "\r\n"))
+}
+
+/// Returns whether a text has line breaks, and all of them are CR LF.
+pub fn is_all_crlf(text: &str) -> bool {
+    let feeds = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    feeds > 0 && text.matches("\r\n").count() == feeds
 }
 
 /// Returns whether two texts differ in nothing but how their lines end: by LF, CR LF or CR.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fs_core::{Encoding, Eol, FileBytes, TextFormat, one_line};
+use fs_core::{FileBytes, one_line};
 use fs_edit::{DiffOptions, WholeText, diff_between};
 use fs_sandbox::{HistoryEntry, HistoryFile, HistoryName, Links, UndoOptions, Undone, Workspace};
 use serde_json::{Value, json};
@@ -274,21 +274,12 @@ fn diff(before: Option<&[u8]>, after: Option<&[u8]>, path: &str) -> String {
     let (Some(before), Some(after)) = (before, after) else {
         return String::new();
     };
-    diff_between(whole(before), whole(after), path, &DiffOptions::default())
-}
-
-/// Returns a whole file as text in the encoding that is found for it.
-pub fn whole(bytes: &[u8]) -> WholeText<'_> {
-    let found = fs_core::detect(bytes, None, fs_core::Fallback::Auto).ok();
-    let format = found.and_then(|found| {
-        let encoding: Encoding = found.encoding()?;
-        Some(TextFormat {
-            encoding,
-            bom: found.bom_bytes > 0,
-            eol: Eol::of(bytes, encoding),
-        })
-    });
-    WholeText { bytes, format }
+    diff_between(
+        WholeText::of(before),
+        WholeText::of(after),
+        path,
+        &DiffOptions::default(),
+    )
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use acp_fs::wire::{READ_TEXT_FILE, WRITE_TEXT_FILE};
 use acp_fs::{
-    Buffers, Cancel, Change, Document, ReadTextFile, Snapshot, Taken, WriteTextFile,
+    Buffers, Cancel, Change, Document, ReadTextFile, Snapshot, Taken, WriteTextFile, is_all_crlf,
     same_but_for_breaks,
 };
 use fs_core::{Error, Problem, Result, Version};
@@ -212,8 +212,7 @@ impl Editor {
         if is_lossy || same_but_for_breaks(without_last_break(plain), without_last_break(on_disk)) {
             return None;
         }
-        let is_crlf = habits.turns_breaks && !on_disk.replace("\r\n", "").contains('\n');
-        Some(if is_crlf {
+        Some(if habits.turns_breaks && is_all_crlf(on_disk) {
             plain.replace('\n', "\r\n").into()
         } else {
             plain.into()
@@ -225,8 +224,7 @@ impl Editor {
         let habits = self.habits().get(document.path).copied();
         let habits = habits.unwrap_or_default();
         let mark = if habits.shows_mark { "\u{FEFF}" } else { "" };
-        let is_crlf = text.contains("\r\n") && !text.replace("\r\n", "").contains('\n');
-        if habits.turns_breaks && is_crlf {
+        if habits.turns_breaks && is_all_crlf(text) {
             format!("{mark}{}", text.replace("\r\n", "\n"))
         } else {
             format!("{mark}{text}")
@@ -279,6 +277,7 @@ impl Buffers for Editor {
                 Serve::Editor => change.text.to_owned(),
                 _ => self.shown(document, change.text),
             },
+            turned_breaks: false,
         };
         let timeout = self.timeout * PATIENCE;
         match self.ask(WRITE_TEXT_FILE, &params, document.cancel, timeout) {

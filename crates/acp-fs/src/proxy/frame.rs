@@ -197,35 +197,39 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(line: &str, is_for_files: bool, is_ambiguous: bool) {
+    fn check(line: &str, wanted: &str) {
         let frame = frame(line);
-        let seen = (frame.is_for_files(), frame.is_ambiguous);
-        assert_eq!(seen, (is_for_files, is_ambiguous), "{line}");
+        let seen = match (frame.is_for_files(), frame.is_ambiguous) {
+            (true, false) => "files",
+            (_, true) => "ambiguous",
+            (false, false) => "passes",
+        };
+        assert_eq!(seen, wanted, "{line}");
     }
 
     #[test]
     fn requests_for_files_are_found_by_what_their_method_says() {
-        check(r#"{"id":1,"method":"fs/read_text_file"}"#, true, false);
-        check(r#"{"id":1,"method":"fs\/read_text_file"}"#, true, false);
-        check(r#"{"\u006dethod":"\u0066s/x"}"#, true, false);
-        check(r#"{"method":"session/update"}"#, false, false);
-        check(r#"{"method":"_fs/x"}"#, false, false);
-        check(r#"{"params":{"method":"fs/x"},"method":"a"}"#, false, false);
-        check(r#"{"id":1,"result":{}}"#, false, false);
+        check(r#"{"id":1,"method":"fs/read_text_file"}"#, "files");
+        check(r#"{"id":1,"method":"fs\/read_text_file"}"#, "files");
+        check(r#"{"\u006dethod":"\u0066s/x"}"#, "files");
+        check(r#"{"method":"session/update"}"#, "passes");
+        check(r#"{"method":"_fs/x"}"#, "passes");
+        check(r#"{"params":{"method":"fs/x"},"method":"a"}"#, "passes");
+        check(r#"{"id":1,"result":{}}"#, "passes");
     }
 
     #[test]
     fn what_two_readers_may_read_differently_is_told() {
-        check(r#"{"method":"a","method":"fs/x"}"#, true, true);
-        check(r#"{"method":"fs/x","method":"a"}"#, true, true);
-        check(r#"{"METHOD":"fs/x"}"#, true, true);
-        check(r#"{"method":"a","Method":"fs/x"}"#, true, true);
-        check(r#"{"method":"fs/x","params":1,"params":2}"#, true, true);
-        check(r#"{"method":"fs/x","Params":2}"#, true, true);
-        check(r#"{"method":["fs/x"]}"#, false, true);
+        check(r#"{"method":"a","method":"fs/x"}"#, "ambiguous");
+        check(r#"{"method":"fs/x","method":"a"}"#, "ambiguous");
+        check(r#"{"METHOD":"fs/x"}"#, "ambiguous");
+        check(r#"{"method":"a","Method":"fs/x"}"#, "ambiguous");
+        check(r#"{"method":"fs/x","params":1,"params":2}"#, "ambiguous");
+        check(r#"{"method":"fs/x","Params":2}"#, "ambiguous");
+        check(r#"{"method":["fs/x"]}"#, "ambiguous");
         // These concern no file, and are the peers' business.
-        check(r#"{"method":"a","method":"b"}"#, false, false);
-        check(r#"{"method":"a","ID":1}"#, false, false);
+        check(r#"{"method":"a","method":"b"}"#, "passes");
+        check(r#"{"method":"a","ID":1}"#, "passes");
     }
 
     #[test]

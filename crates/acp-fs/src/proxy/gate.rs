@@ -129,7 +129,7 @@ impl Gate {
     /// Answers requests until there are no more to come.
     pub(crate) fn work(&self) {
         while let Some(turn) = self.lanes.pop() {
-            self.run(turn.job);
+            self.run(&turn.job);
             self.lanes.done(turn.ticket);
         }
     }
@@ -168,9 +168,9 @@ impl Gate {
         self.lanes.push(keys, weight, job);
     }
 
-    fn run(&self, job: Job) {
+    fn run(&self, job: &Job) {
         let result = self.methods.call(&job.request, &job.cancel);
-        self.forget(&job);
+        self.forget(job);
         self.finish_with(&job.id, &job.request, job.place.as_ref(), &result);
     }
 

@@ -28,20 +28,16 @@ pub(crate) fn with(
         let inner = value.and_then(|value| with(value, further, change));
         inner.or_else(|| with("{}", further, change))?
     };
-    match value {
-        Some(value) => {
-            let start = value.as_ptr().addr() - text.as_ptr().addr();
-            let (before, rest) = text.split_at_checked(start)?;
-            let after = rest.get(value.len()..)?;
-            Some(format!("{before}{new}{after}"))
-        }
-        None => {
-            let (before, after) = text.split_once('{')?;
-            let comma = if fields.is_empty() { "" } else { "," };
-            let key = serde_json::to_string(name).ok()?;
-            Some(format!("{before}{{{key}:{new}{comma}{after}"))
-        }
+    if let Some(value) = value {
+        let start = value.as_ptr().addr() - text.as_ptr().addr();
+        let (before, rest) = text.split_at_checked(start)?;
+        let after = rest.get(value.len()..)?;
+        return Some(format!("{before}{new}{after}"));
     }
+    let (before, after) = text.split_once('{')?;
+    let comma = if fields.is_empty() { "" } else { "," };
+    let key = serde_json::to_string(name).ok()?;
+    Some(format!("{before}{{{key}:{new}{comma}{after}"))
 }
 
 /// Returns a list with one more value at its front; a list of this value alone for what is no list.

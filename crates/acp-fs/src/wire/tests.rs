@@ -61,6 +61,22 @@ fn missing_and_mistyped_fields_are_named() {
 }
 
 #[test]
+fn an_agent_may_say_that_it_has_turned_breaks() {
+    for (meta, wanted) in [
+        ("{\"lineEnding\":\"crlf\"}", true),
+        ("{\"lineEnding\":\"lf\"}", false),
+        ("{\"lineEnding\":1}", false),
+        ("null", false),
+    ] {
+        let params = format!(r#"{{"sessionId":"s","path":"/a","content":"","_meta":{meta}}}"#);
+        match Request::parse(WRITE_TEXT_FILE, &params).unwrap() {
+            Ok(Request::Write(write)) => assert_eq!(write.turned_breaks, wanted, "{meta}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
 fn a_surrogate_without_its_other_half_is_no_text() {
     let params = r#"{"sessionId":"s","path":"/a","content":"\ud800"}"#;
     let error = Request::parse(WRITE_TEXT_FILE, params).unwrap();

@@ -3,7 +3,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
-    clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
     reason = "tests set up trees by ambient path and fail by panicking"

@@ -108,10 +108,21 @@ impl<B: Buffers> Open<B> {
     }
 
     pub(crate) fn write(&self, name: &str, content: &str) -> Result<Saved, RpcError> {
+        self.send(name, content, false)
+    }
+
+    /// Writes as an agent does that shows CR LF as LF and says that it has.
+    pub(crate) fn write_turned(&self, name: &str, content: &str) -> Result<Saved, RpcError> {
+        self.send(name, content, true)
+    }
+
+    #[expect(clippy::fn_params_excessive_bools, reason = "the field of the request")]
+    fn send(&self, name: &str, content: &str, turned_breaks: bool) -> Result<Saved, RpcError> {
         let request = Request::Write(WriteTextFile {
             session_id: "s".to_owned(),
             path: self.absolute(name),
             content: content.to_owned(),
+            turned_breaks,
         });
         match self.methods.call(&request, &Cancel::default())? {
             Reply::Saved(saved) => Ok(saved),

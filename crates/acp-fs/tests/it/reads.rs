@@ -119,7 +119,10 @@ fn an_answer_over_the_limit_is_refused_with_the_way_on() {
 #[test]
 fn a_large_file_is_read_in_windows() {
     let place = Place::new();
-    let lines: String = (1..=1_000_000).map(|n| format!("line {n}\n")).collect();
+    let mut lines = String::new();
+    for number in 1..=1_000_000 {
+        lines.extend(["line ", &number.to_string(), "\n"]);
+    }
     place.put("log", &lines);
     let open = place.open(NoBuffers);
     let read = open.window("log", Some(500_000), Some(2)).unwrap();

@@ -30,6 +30,24 @@ fn a_write_is_byte_exact() {
 }
 
 #[test]
+fn breaks_that_an_agent_has_turned_and_says_so_are_turned_back() {
+    for (before, content, wanted) in [
+        ("a\r\nb\r\n", "a\nB\n", "a\r\nB\r\n"),
+        // Where the file is not all CR LF nobody can tell which ones were.
+        ("a\r\nb\n", "a\nB\n", "a\nB\n"),
+        ("a\nb\n", "a\nB\n", "a\nB\n"),
+        ("a\r\nb\r\n", "a\r\nB\n", "a\r\nB\n"),
+    ] {
+        let place = Place::new();
+        place.put("a.txt", before);
+        let open = place.open(NoBuffers);
+        open.text("a.txt");
+        open.write_turned("a.txt", content).unwrap();
+        assert_eq!(place.bytes("a.txt"), wanted.as_bytes(), "{before:?}");
+    }
+}
+
+#[test]
 fn a_byte_order_mark_stays_and_is_not_doubled() {
     check_write(Some(b"\xef\xbb\xbfa\n"), "b\n", b"\xef\xbb\xbfb\n");
     check_write(Some(b"\xef\xbb\xbfa\n"), "\u{feff}b\n", b"\xef\xbb\xbfb\n");

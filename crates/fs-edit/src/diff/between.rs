@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use fs_core::{Encoding, Eol, Patch, TextFormat, one_line};
+use fs_core::{Encoding, Eol, Fallback, Patch, TextFormat, one_line};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 
 use super::{DiffOptions, diff_of};
@@ -79,6 +79,20 @@ pub fn diff_between(
 }
 
 impl<'a> WholeText<'a> {
+    /// Returns the bytes of a file as text in the encoding that is found for them.
+    pub fn of(bytes: &'a [u8]) -> Self {
+        let found = fs_core::detect(bytes, None, Fallback::Auto).ok();
+        let format = found.and_then(|found| {
+            let encoding = found.encoding()?;
+            Some(TextFormat {
+                encoding,
+                bom: found.bom_bytes > 0,
+                eol: Eol::of(bytes, encoding),
+            })
+        });
+        Self { bytes, format }
+    }
+
     /// Returns the text without its byte order mark; `None` where there is none.
     fn text(self) -> Option<Cow<'a, str>> {
         let bytes = self.bytes.get(self.mark_bytes()..).unwrap_or_default();

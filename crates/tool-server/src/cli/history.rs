@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use fs_core::{FileBytes, one_line};
-use fs_edit::{DiffOptions, diff_between};
+use fs_edit::{DiffOptions, WholeText, diff_between};
 use fs_sandbox::{HistorySide, UndoOptions, Workspace};
 use serde_json::Value;
-use tool_server::history::{line, object, said, whole};
+use tool_server::history::{line, object, said};
 
 use super::print_out;
 use crate::config::Print;
@@ -108,7 +108,7 @@ pub(crate) fn show(
         Ok(bytes.to_vec())
     };
     let (before, after) = (side(HistorySide::Before)?, side(HistorySide::After)?);
-    let diff = diff_between(whole(&before), whole(&after), path, &PAGE);
+    let diff = diff_between(WholeText::of(&before), WholeText::of(&after), path, &PAGE);
     print_coloured(&format!("{}\n{diff}", line(found, Some(path), workspace)))
 }
 
