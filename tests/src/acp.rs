@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-pub use stage::{Agent, Meeting, Stage, command};
+pub use stage::{Agent, Meeting, SESSION, Stage, command};
 
 use crate::front_end::{
     Answer, Done, FrontEnd, Mode, Op, Range, Read, Refusal, Root, Settings, Write,

@@ -17,6 +17,10 @@ use serde_json::{Value, json};
 use crate::binary;
 use crate::mcp::parse;
 use crate::wire::{Lines, TIMEOUT, Wire};
+use crate::world::World;
+
+/// The session of a [`Stage::on`] a world.
+pub const SESSION: &str = "s";
 
 /// A proxy with both of its ends.
 #[derive(Debug)]
@@ -50,6 +54,17 @@ impl Stage {
         let meeting = Meeting::new();
         command.arg("--").args(meeting.agent());
         Self::of(&mut command, &meeting)
+    }
+
+    /// Starts the proxy on the world's root, with further arguments and one session, [`SESSION`], that
+    /// is there, for an editor that serves no files.
+    pub fn on(world: &World, further: &[&str]) -> Self {
+        let root = world.root();
+        let root = root.to_str().expect("a plain path");
+        let stage = Self::with(&[&["--root", root], further].concat());
+        stage.greet(&json!({}));
+        stage.open(SESSION, &[root]);
+        stage
     }
 
     /// Starts this command, whose agent comes to the meeting.
