@@ -42,7 +42,7 @@ fn reason<F: FrontEnd>(case: &Value) -> Option<&'static str> {
     F::lacks(&op(case))
 }
 
-fn conditions(case: &Value) -> Conditions {
+pub(crate) fn conditions(case: &Value) -> Conditions {
     Conditions {
         nobody: case["setup"]["uid"] == "non-root",
         own_mounts: case["setup"]["fault"].is_string(),
@@ -62,7 +62,7 @@ fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
     })
 }
 
-fn set_up(world: &World, case: &Value) {
+pub(crate) fn set_up(world: &World, case: &Value) {
     let setup = &case["setup"];
     let file = world.path("root/f");
     std::fs::create_dir(world.root()).unwrap();
@@ -248,7 +248,7 @@ fn judge<F: FrontEnd>(world: &World, case: &Value, answer: &Answer, before: &Tre
     seen
 }
 
-fn show(bytes: &[u8]) -> String {
+pub(crate) fn show(bytes: &[u8]) -> String {
     bytes.escape_ascii().to_string()
 }
 
@@ -262,7 +262,7 @@ fn judge_fields<F: FrontEnd>(expect: &Value, answer: &Answer, seen: &mut Seen) {
     }
 }
 
-fn judge_disk(world: &World, case: &Value, seen: &mut Seen) {
+pub(crate) fn judge_disk(world: &World, case: &Value, seen: &mut Seen) {
     let before = bytes(&case["before_b64"]);
     let mode = |name: &str| {
         format!(

@@ -8,6 +8,10 @@
     reason = "a suite fails by panicking"
 )]
 
+mod acp_bad_input;
+mod acp_edit_cases;
+mod acp_ends;
+mod acp_frames;
 mod acp_official;
 mod acp_peers;
 mod bad_input;

@@ -16,6 +16,11 @@ tests::suite!(
     a_path_comes_to_what_the_model_says,
     a_path_comes_to_the_same_without_openat2,
 );
+tests::suite!(
+    [acp]
+    a_path_comes_to_what_the_model_says,
+    a_path_comes_to_the_same_without_openat2,
+);
 
 const NAMES: [&str; 4] = ["a", "b", "c", "f"];
 

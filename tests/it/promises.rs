@@ -17,6 +17,7 @@ tests::suite!(
     edits_at_the_same_time_all_land,
     a_page_after_a_page_is_the_whole_listing,
 );
+tests::suite!([acp] a_reader_sees_old_or_new_bytes);
 
 fn a_reader_sees_old_or_new_bytes<F: FrontEnd>() {
     let world = World::new();

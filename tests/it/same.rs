@@ -6,53 +6,67 @@ use proptest::prelude::{Just, Strategy, any};
 use proptest::prop_oneof;
 use proptest::sample::select;
 use serde_json::Value;
+use tests::acp::PLAIN;
+use tests::binary::state;
 use tests::model::lines;
 use tests::property::{check, equal};
 use tests::{
-    Answer, Done, Edit, Engines, FrontEnd, List, Mcp, McpFile, Mode, NewDir, Op, Range, Read,
+    Acp, Answer, Done, Edit, Engines, FrontEnd, List, Mcp, McpFile, Mode, NewDir, Op, Range, Read,
     Search, Transfer, Walk, Within, World, Write,
 };
 
-/// The engines and the server in the words of either family, each on a disk of its own.
-struct Three {
-    worlds: [World; 3],
+/// The engines, the server in the words of either family, and the proxy, each on a disk of its own.
+struct All {
+    worlds: [World; 4],
     engines: Engines,
     mcp: Mcp,
     file: McpFile,
+    acp: Acp,
+    /// What changes the proxy's disk in ways that its protocol has no words for.
+    behind_acp: Engines,
 }
 
-impl Three {
+impl All {
     fn start() -> Self {
-        let worlds = [World::new(), World::new(), World::new()];
+        let worlds = [World::new(), World::new(), World::new(), World::new()];
+        let state = state().join("postern");
         Self {
             engines: Engines::start(&worlds[0].settings()),
             mcp: Mcp::start(&worlds[1].settings()),
             file: McpFile::start(&worlds[2].settings()),
+            acp: Acp::start_in(&state, &worlds[3].settings(), &PLAIN),
+            behind_acp: Engines::start(&worlds[3].settings()),
             worlds,
         }
     }
 
-    /// Makes a call three times; what the family `file` has no words for goes by the other one.
-    fn call(&self, op: &Op) -> [Answer; 3] {
+    /// Makes a call four times; what the family `file` has no words for goes by the other one.
+    fn call(&self, op: &Op) -> [Answer; 4] {
         let file = match McpFile::lacks(op) {
             None => self.file.call(op),
             Some(_) => Mcp::call(&self.file, op),
         };
-        [self.engines.call(op), self.mcp.call(op), file]
+        let acp = match op {
+            Op::Undo(_) => self.behind_acp.call(op),
+            op if Acp::lacks(op).is_some() => self.behind_acp.call(op),
+            op => self.acp.call(op),
+        };
+        [self.engines.call(op), self.mcp.call(op), file, acp]
     }
 }
 
 #[test]
 fn every_front_end_answers_the_same() {
-    let three = Three::start();
+    let all = All::start();
     check(220, &vec(calls(), 1..9), |calls| {
-        three.worlds.iter().for_each(plant);
+        all.worlds.iter().for_each(plant);
         for op in calls {
-            let [engines, mcp, file] = three.call(&op);
+            let [engines, mcp, file, acp] = all.call(&op);
             compare::<Mcp>(&op, &engines, &mcp).map_err(|words| format!("mcp: {words}"))?;
             compare::<McpFile>(&op, &engines, &file)
                 .map_err(|words| format!("mcp-file: {words}"))?;
-            let trees = three.worlds.each_ref().map(|world| world.tree().timeless());
+            compare::<Acp>(&op, &engines, &acp).map_err(|words| format!("acp: {words}"))?;
+            let trees = all.worlds.each_ref().map(|world| world.tree().timeless());
             for tree in &trees[1..] {
                 let differences = tree.differences(&trees[0]);
                 equal(&format!("after {op:?}"), &differences, &Vec::new())?;
@@ -96,6 +110,8 @@ fn compare<F: FrontEnd>(op: &Op, engines: &Answer, server: &Answer) -> Result<()
             ])?;
             equal(&what, &server.text, &wanted(&engines.text))
         }
+        // The protocol's answer to a write says nothing.
+        Op::Write(_) if F::NAME == "acp" => Ok(()),
         Op::Write(_) => facts(&["version", "encoding", "parted_links"]),
         Op::Edit(_) => facts(&["version", "replacements", "lines_changed", "diff"]),
         Op::List(_) => {

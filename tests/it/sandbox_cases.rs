@@ -15,6 +15,7 @@ use tests::{
 use crate::cases::{Runner, Seen, essence};
 
 tests::suite!(sandbox_cases);
+tests::suite!([acp] sandbox_cases);
 
 fn sandbox_cases<F: FrontEnd>() {
     let runner = Runner {
@@ -35,6 +36,15 @@ fn sandbox_cases<F: FrontEnd>() {
         not for Linux: SB-137 SB-139 SB-141 SB-142 SB-144 SB-146 SB-147 SB-148
         uploads and exports come with the host: SB-131 SB-132 SB-134 SB-136
         "),
+        "acp" => insta::assert_snapshot!(report, @"
+        57 run
+        acp-fs breaks hard links: SB-074
+        acp-fs crosses into other file systems: SB-076
+        acp-fs gives no rights outside its roots: SB-090 SB-091
+        not for Linux: SB-137 SB-139 SB-141 SB-142 SB-144 SB-146 SB-147 SB-148
+        the protocol reads and writes whole texts, and nothing else: SB-008 SB-036 SB-037 SB-040 SB-067 SB-087 SB-088 SB-097 SB-098 SB-100 SB-102 SB-103 SB-104 SB-105 SB-107 SB-108 SB-109 SB-112 SB-114 SB-116 SB-118 SB-119 SB-129
+        uploads and exports come with the host: SB-131 SB-132 SB-134 SB-136
+        "),
         _ => insta::assert_snapshot!(report, @"
         84 run
         not for Linux: SB-137 SB-139 SB-141 SB-142 SB-144 SB-146 SB-147 SB-148
@@ -52,7 +62,11 @@ fn reason<F: FrontEnd>(case: &Value) -> Option<&'static str> {
         _ if F::NAME == "mcp" && case["expect"]["error"] == "too_large" => {
             Some("files_read takes files of any size")
         }
-        _ => F::lacks(&op(&World::bare(), &case["request"])),
+        _ => {
+            let world = World::bare();
+            F::lacks(&op(&world, &case["request"]))
+                .or_else(|| F::lacks_settings(&settings(&world, case)))
+        }
     }
 }
 
@@ -95,7 +109,9 @@ fn run<F: FrontEnd>(case: &Value, conditions: Conditions) -> Seen {
             seen.equal("what the race saw go wrong", &faults, &0);
         }
         for answer in &answers {
-            if seen.failures.len() < 5 {
+            // Over a file that somebody else puts there meanwhile an agent's text is not written.
+            let is_late = is_race(case) && F::NAME == "acp" && answer.code() == "conflict";
+            if seen.failures.len() < 5 && !is_late {
                 judge_answer(&world, case, &op, answer, &mut seen);
             }
         }

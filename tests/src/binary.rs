@@ -25,6 +25,13 @@ pub fn acp_fs() -> &'static Path {
     PATH.get_or_init(|| Binary("acp-fs").ready())
 }
 
+/// Returns the path of `puppet`, which cargo builds before it runs the tests of its package. Every
+/// user can start it.
+pub fn puppet() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| Binary("puppet").reachable())
+}
+
 /// Returns the directory in which the processes under test keep their state: their roots are all
 /// different ones, so it can be the same for all.
 pub fn state() -> PathBuf {
@@ -37,6 +44,12 @@ impl Binary {
         if self.is_stale(&path) {
             self.build();
         }
+        self.reachable()
+    }
+
+    /// Returns a path by which every user can start it: its own, or that of a copy.
+    fn reachable(&self) -> PathBuf {
+        let path = profile_dir().join(self.0);
         if is_reachable(&path) {
             path
         } else {

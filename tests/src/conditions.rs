@@ -44,6 +44,8 @@ impl Conditions {
     pub fn run<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
         // Built before the thread has lost the rights for it.
         crate::binary::tool_server();
+        crate::binary::acp_fs();
+        crate::binary::puppet();
         std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 self.enter();

@@ -19,6 +19,12 @@ pub trait FrontEnd: Sync + Sized {
     /// Says why this front end has no words for `op`; `None` when it has.
     fn lacks(op: &Op) -> Option<&'static str>;
 
+    /// Says why this front end cannot be started on `settings`; `None` when it can.
+    fn lacks_settings(settings: &Settings) -> Option<&'static str> {
+        let _ = settings;
+        None
+    }
+
     /// Makes the call and waits for its answer.
     fn call(&self, op: &Op) -> Answer;
 

@@ -105,14 +105,7 @@ impl Mcp {
 
     /// Returns a field of the process's status in KiB, such as `VmHWM`.
     pub fn status_kib(&self, field: &str) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.wire.pid())).unwrap();
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix(field))
-            .expect("the field");
-        line.trim_matches(|c: char| !c.is_ascii_digit())
-            .parse()
-            .expect("a number")
+        self.wire.status_kib(field)
     }
 }
 
