@@ -19,8 +19,10 @@ pub(super) struct Mutant {
 const SUITE: &[&str] = &["--test", "it"];
 /// A package's unit tests.
 const UNIT: &[&str] = &["--lib"];
+/// Those of the program of acp-fs.
+const BINARY: &[&str] = &["--bin", "acp-fs"];
 
-pub(super) const MUTANTS: [Mutant; 28] = [
+pub(super) const MUTANTS: [Mutant; 34] = [
     Mutant {
         name: "window-starts-late",
         what: "a window starts one line too late",
@@ -300,5 +302,65 @@ pub(super) const MUTANTS: [Mutant; 28] = [
         package: "fs-sandbox",
         target: SUITE,
         test: "history::the_oldest_go_first_and_the_newest_of_each_file_stays",
+    },
+    Mutant {
+        name: "the-merged-is-believed",
+        what: "a session is taken to know the lines of others that were merged into its write",
+        file: "crates/acp-fs/src/write.rs",
+        from: "call.believe(&saved, &mine);",
+        to: "call.believe(&saved, &settled.text);",
+        package: "acp-fs",
+        target: SUITE,
+        test: "buffers::what_was_merged_once_is_not_lost_by_the_next_write",
+    },
+    Mutant {
+        name: "unsaved-is-overwritten",
+        what: "unsaved text that a session was never shown is no news to it",
+        file: "crates/acp-fs/src/write.rs",
+        from: "return self.has_unsaved;",
+        to: "return false;",
+        package: "acp-fs",
+        target: SUITE,
+        test: "buffers::unsaved_changes_that_the_session_never_saw_are_not_overwritten",
+    },
+    Mutant {
+        name: "capitals-pass",
+        what: "a request for files whose method is in capitals passes the gate",
+        file: "crates/acp-fs/src/proxy/frame.rs",
+        from: "self.names_files |= method.is_ok_and(|method| method.starts_with(FILES));",
+        to: "self.names_files |= method.is_err();",
+        package: "acp-fs",
+        target: BINARY,
+        test: "proxy::frame::tests::what_two_readers_may_read_differently_is_told",
+    },
+    Mutant {
+        name: "a-request-overtakes",
+        what: "a request overtakes an earlier one for the same file that waits itself",
+        file: "crates/acp-fs/src/lanes.rs",
+        from: "taken.extend(&waiting.keys);",
+        to: "taken.extend(waiting.keys.iter().skip(1));",
+        package: "acp-fs",
+        target: UNIT,
+        test: "lanes::tests::a_job_waits_for_every_earlier_one_that_shares_a_key",
+    },
+    Mutant {
+        name: "a-session-sees-all",
+        what: "a session sees all of a root, not its own directories",
+        file: "crates/acp-fs/src/session.rs",
+        from: ".narrowed(&within)?",
+        to: ".narrowed(&[\"/\"; 0]).map(|_| workspace.clone())?",
+        package: "acp-fs",
+        target: SUITE,
+        test: "sessions::a_session_sees_its_own_directories_and_no_others",
+    },
+    Mutant {
+        name: "edges-are-merged",
+        what: "a merge puts a line in at the edge of what the other side changed",
+        file: "crates/fs-edit/src/merge.rs",
+        from: "return start <= other.reach() && other.base.start <= end;",
+        to: "return start < other.reach() && other.base.start < end;",
+        package: "fs-edit",
+        target: UNIT,
+        test: "tests::merging::lines_that_come_in_beside_a_change_have_no_sure_place",
     },
 ];
