@@ -114,23 +114,23 @@ fn gemini_reaches_nothing_outside_of_the_root() {
     let seen = desk.session(&gemini, desk.world.base());
     insta::assert_snapshot!(seen.agent.transcript(&desk.world), @r#"
     agent: fs/read_text_file {"path":"<BASE>/out/secret.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/secret.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/secret.txt","hint":"use a path below the directories of the session"}}
     agent: tool edit in_progress <BASE>/out/secret.txt
     agent: fs/read_text_file {"path":"<BASE>/out/secret.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/secret.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/secret.txt","hint":"use a path below the directories of the session"}}
     agent: tool edit failed: [object Object]
     agent: fs/read_text_file {"path":"<BASE>/out/made.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/made.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/made.txt","hint":"use a path below the directories of the session"}}
     agent: tool edit in_progress <BASE>/out/made.txt
     agent: fs/read_text_file {"path":"<BASE>/out/made.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/made.txt"}}
-    agent: tool edit failed: Error checking existing file: path outside sandbox: <BASE>/out/made.txt
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/made.txt","hint":"use a path below the directories of the session"}}
+    agent: tool edit failed: Error checking existing file: path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session
     agent: fs/read_text_file {"path":"<BASE>/out/made.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/made.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/made.txt","hint":"use a path below the directories of the session"}}
     agent: tool edit in_progress <BASE>/out/made.txt
     agent: fs/read_text_file {"path":"<BASE>/out/made.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/made.txt"}}
-    agent: tool edit failed: Error checking existing file: path outside sandbox: <BASE>/out/made.txt
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/made.txt","hint":"use a path below the directories of the session"}}
+    agent: tool edit failed: Error checking existing file: path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session
     agent: end_turn
     "#);
     desk.check_refused(&gemini, &seen, 6);
@@ -213,23 +213,23 @@ fn qwen_reaches_nothing_outside_of_the_root() {
     agent: tool read pending
     agent: may I? tool read pending <BASE>/out/secret.txt
     agent: fs/read_text_file {"path":"<BASE>/out/secret.txt","limit":1000}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/secret.txt"}}
-    agent: tool failed: Error reading file ../out/secret.txt: path outside sandbox: <BASE>/out/secret.txt (cause: -32602: path outside sandbox: <BASE>/out/secret.txt)
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/secret.txt","hint":"use a path below the directories of the session"}}
+    agent: tool failed: Error reading file ../out/secret.txt: path outside sandbox: <BASE>/out/secret.txt; use a path below the directories of the session (cause: -32602: path outside sandbox: <BASE>/out/secret.txt; use a path below the directories of the session)
     agent: tool read pending
     agent: may I? tool read pending <ROOT>/door.txt
     agent: fs/read_text_file {"path":"<ROOT>/door.txt","limit":1000}
-    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/door.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<ROOT>/door.txt"}}
-    agent: tool failed: Error reading file door.txt: path outside sandbox: <ROOT>/door.txt (cause: -32602: path outside sandbox: <ROOT>/door.txt)
+    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/door.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<ROOT>/door.txt","hint":"use a path below the directories of the session"}}
+    agent: tool failed: Error reading file door.txt: path outside sandbox: <ROOT>/door.txt; use a path below the directories of the session (cause: -32602: path outside sandbox: <ROOT>/door.txt; use a path below the directories of the session)
     agent: tool edit pending
     agent: may I? tool edit pending <BASE>/out/made.txt
     agent: fs/write_text_file {"path":"<BASE>/out/made.txt","content":"x","_meta":{"bom":false,"qwen-code/tool-write-origin":{"version":1,"source":"write_file"}}}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/made.txt"}}
-    agent: tool failed: Error writing to file: path outside sandbox: <BASE>/out/made.txt (cause: -32602: path outside sandbox: <BASE>/out/made.txt)
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/made.txt","hint":"use a path below the directories of the session"}}
+    agent: tool failed: Error writing to file: path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session (cause: -32602: path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session)
     agent: tool edit pending
     agent: may I? tool edit pending <ROOT>/way/made.txt
     agent: fs/write_text_file {"path":"<ROOT>/way/made.txt","content":"x","_meta":{"bom":false,"qwen-code/tool-write-origin":{"version":1,"source":"write_file"}}}
-    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/way/made.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<ROOT>/way/made.txt"}}
-    agent: tool failed: Error writing to file: path outside sandbox: <ROOT>/way/made.txt (cause: -32602: path outside sandbox: <ROOT>/way/made.txt)
+    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/way/made.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<ROOT>/way/made.txt","hint":"use a path below the directories of the session"}}
+    agent: tool failed: Error writing to file: path outside sandbox: <ROOT>/way/made.txt; use a path below the directories of the session (cause: -32602: path outside sandbox: <ROOT>/way/made.txt; use a path below the directories of the session)
     agent: end_turn
     "#);
     desk.check_refused(&qwen, &seen, 4);
@@ -261,9 +261,9 @@ fn the_python_sdk_reads_windows_that_join_to_the_file_and_writes_what_it_says() 
     agent: fs/read_text_file {"path":"<ROOT>/lines.txt","line":2,"limit":0}
     client:   {"content":""}
     agent: fs/read_text_file {"path":"<ROOT>/lines.txt","line":7}
-    client:   error {"code":-32602,"message":"line 7 is out of range: the last line is 5: <ROOT>/lines.txt","data":{"code":"out_of_range","field":"line","hint":"read fewer lines, or from a line that is there","last":5,"path":"<ROOT>/lines.txt","total_lines":5,"value":7}}
+    client:   error {"code":-32602,"message":"line 7 is out of range: the last line is 5: <ROOT>/lines.txt; read fewer lines, or from a line that is there","data":{"code":"out_of_range","path":"<ROOT>/lines.txt","hint":"read fewer lines, or from a line that is there","field":"line","value":7,"last":5,"total_lines":5}}
     agent: fs/read_text_file {"path":"<ROOT>/none.txt"}
-    client:   error {"code":-32002,"message":"Resource not found: <ROOT>/none.txt (ENOENT: no such file or directory)","data":{"code":"not_found","hint":"check the path, or write the file to create it","path":"<ROOT>/none.txt"}}
+    client:   error {"code":-32002,"message":"Resource not found: <ROOT>/none.txt (ENOENT: no such file or directory)","data":{"code":"not_found","path":"<ROOT>/none.txt","hint":"check the path, or write the file to create it"}}
     agent: fs/write_text_file {"path":"<ROOT>/deep/new.txt","content":"hello\nworld\n"}
     client:   {}
     agent: fs/write_text_file {"path":"<ROOT>/crlf.txt","content":"one\r\nTWO\r\nthree\r\n"}
@@ -299,19 +299,19 @@ fn the_python_sdk_reaches_nothing_outside_of_the_root() {
     let seen = desk.session(&python, &desk.world.root());
     insta::assert_snapshot!(seen.agent.transcript(&desk.world), @r#"
     agent: fs/read_text_file {"path":"<BASE>/out/secret.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/secret.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/secret.txt","hint":"use a path below the directories of the session"}}
     agent: fs/read_text_file {"path":"<ROOT>/../out/secret.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/../out/secret.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<ROOT>/../out/secret.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/../out/secret.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<ROOT>/../out/secret.txt","hint":"use a path below the directories of the session"}}
     agent: fs/read_text_file {"path":"<ROOT>/door.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/door.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<ROOT>/door.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/door.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<ROOT>/door.txt","hint":"use a path below the directories of the session"}}
     agent: fs/read_text_file {"path":"<BASE>/out/none.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/none.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/none.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/none.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/none.txt","hint":"use a path below the directories of the session"}}
     agent: fs/write_text_file {"path":"<BASE>/out/made.txt","content":"x"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/made.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/made.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/made.txt","hint":"use a path below the directories of the session"}}
     agent: fs/write_text_file {"path":"<ROOT>/door.txt","content":"x"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/door.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<ROOT>/door.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/door.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<ROOT>/door.txt","hint":"use a path below the directories of the session"}}
     agent: fs/write_text_file {"path":"<ROOT>/way/made.txt","content":"x"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/way/made.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<ROOT>/way/made.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/way/made.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<ROOT>/way/made.txt","hint":"use a path below the directories of the session"}}
     agent: end_turn
     "#);
     desk.check_refused(&python, &seen, 7);
@@ -363,9 +363,9 @@ fn acpx_is_asked_for_whole_files_and_for_nothing_outside_of_the_root() {
     agent: fs/write_text_file {"path":"<ROOT>/deep/new.txt","content":"hello\nworld\n"}
     client:   {}
     agent: fs/read_text_file {"path":"<BASE>/out/secret.txt"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<BASE>/out/secret.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <BASE>/out/secret.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<BASE>/out/secret.txt","hint":"use a path below the directories of the session"}}
     agent: fs/write_text_file {"path":"<ROOT>/way/made.txt","content":"x"}
-    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/way/made.txt","data":{"code":"outside_sandbox","hint":"use a path below the session's directories","path":"<ROOT>/way/made.txt"}}
+    client:   error {"code":-32602,"message":"path outside sandbox: <ROOT>/way/made.txt; use a path below the directories of the session","data":{"code":"outside_sandbox","path":"<ROOT>/way/made.txt","hint":"use a path below the directories of the session"}}
     agent: end_turn
     "#);
     insta::assert_snapshot!(editor.transcript(&desk.world), @r#"
@@ -373,7 +373,7 @@ fn acpx_is_asked_for_whole_files_and_for_nothing_outside_of_the_root() {
     client:   {"content":"1\n2\r\n3\n4\n5"}
     agent: fs/read_text_file {"path":"<ROOT>/deep/new.txt"}
     client:   error {"code":-32002,"message":"Resource not found: file://<ROOT>/deep/new.txt","data":{"uri":"file://<ROOT>/deep/new.txt"}}
-    agent: fs/write_text_file {"content":"hello\nworld\n","path":"<ROOT>/deep/new.txt"}
+    agent: fs/write_text_file {"path":"<ROOT>/deep/new.txt","content":"hello\nworld\n"}
     client:   {}
     agent: end_turn
     "#);

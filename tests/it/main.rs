@@ -13,6 +13,7 @@ mod acp_edit_cases;
 mod acp_editor;
 mod acp_ends;
 mod acp_frames;
+mod acp_official;
 mod acp_order;
 mod acp_passthrough;
 mod acp_peers;

@@ -1,5 +1,7 @@
 //! `cargo xtask demo`: a session with the gate on a copy of this source tree, over the real protocol.
 
+mod acp;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,6 +52,7 @@ pub(crate) fn run(profile: Profile) -> Result<()> {
     arrange(&mut client, &root)?;
     escape(&mut client, &root)?;
     client.close()?;
+    acp::run(profile, &root, &place.0.join("state"))?;
     println!(
         "\nEvery answer was the right one. To give your agent this gate, paste into its MCP client:\n"
     );
@@ -57,7 +60,7 @@ pub(crate) fn run(profile: Profile) -> Result<()> {
     println!(
         "\nOne --root for each folder it may touch; `--read-only` lets it look and change nothing."
     );
-    Ok(())
+    acp::say_settings(profile)
 }
 
 fn list(client: &mut Client, root: &Path) -> Result<()> {
@@ -227,7 +230,16 @@ fn backup() -> String {
 /// # Errors
 /// Fails when the build does.
 pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
-    let mut cargo = shell::cargo(&["build", "--quiet", "--locked", "--package", "tool-server"]);
+    let folder = programs(profile, &["--package", "tool-server"])?;
+    Ok(folder.join("tool-server"))
+}
+
+/// Builds what cargo is told to, if anything, and returns the folder that it comes to lie in.
+///
+/// # Errors
+/// Fails when the build does.
+fn programs(profile: Profile, what: &[&str]) -> Result<PathBuf> {
+    let mut cargo = shell::cargo(&["build", "--quiet", "--locked"]);
     let folder = match profile {
         Profile::Release => {
             cargo.arg("--release");
@@ -235,9 +247,11 @@ pub(crate) fn build(profile: Profile) -> Result<PathBuf> {
         }
         Profile::Dev => "debug",
     };
-    println!("Building tool-server ({folder}) …");
-    shell::run(&mut cargo)?;
-    Ok(target().join(folder).join("tool-server"))
+    if let Some(name) = what.last() {
+        println!("Building {name} ({folder}) …");
+        shell::run(cargo.args(what))?;
+    }
+    Ok(target().join(folder))
 }
 
 /// Returns the folder that cargo builds into.

@@ -370,8 +370,9 @@ impl Flags {
 }
 
 impl McpServer {
-    /// Returns the server over these directories, as session setup names it.
-    pub(crate) fn over(&self, directories: &[PathBuf]) -> Value {
+    /// Returns the server over these directories, as session setup names it in this version of the
+    /// protocol.
+    pub(crate) fn over(&self, directories: &[PathBuf], protocol: u64) -> Value {
         let mut arguments = Vec::new();
         for directory in directories {
             arguments.extend([
@@ -380,7 +381,14 @@ impl McpServer {
             ]);
         }
         arguments.extend(self.arguments.iter().cloned());
-        json!({"name": "postern", "command": self.program, "args": arguments, "env": []})
+        let mut server = json!({
+            "name": "postern", "command": self.program, "args": arguments, "env": [],
+        });
+        // Version 1 knows this kind by the lack of a type, later ones by its name.
+        if let (2.., Some(server)) = (protocol, server.as_object_mut()) {
+            server.insert("type".to_owned(), "stdio".into());
+        }
+        server
     }
 }
 

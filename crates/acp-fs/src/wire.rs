@@ -364,7 +364,7 @@ fn hint(error: &Error) -> Option<String> {
     let text = match error.kind() {
         ErrorKind::NotFound => "check the path, or write the file to create it",
         ErrorKind::InvalidPath => "send a plain absolute path of this system",
-        ErrorKind::OutsideSandbox => "use a path below the session's directories",
+        ErrorKind::OutsideSandbox => "use a path below the directories of the session",
         ErrorKind::NotText | ErrorKind::BinaryFile | ErrorKind::EncodingUnknown => {
             "have the operator name the encoding by --fallback-encoding, or leave the file alone"
         }

@@ -7,8 +7,9 @@ use crate::tree::{Breach, Tree};
 const FILE: usize = 500;
 /// A function has at most this many lines, from `fn` to its closing brace.
 const FUNCTION: usize = 80;
-/// Cargo.lock has at most this many packages; more is a decision, made here.
-const PACKAGES: usize = 260;
+/// Cargo.lock has at most this many packages; more is a decision, made here. Sixteen came with the
+/// official types of the Agent Client Protocol, which only a test uses.
+const PACKAGES: usize = 280;
 
 pub(super) fn check(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();

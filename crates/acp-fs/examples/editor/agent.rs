@@ -11,16 +11,19 @@ use crate::{Result, send};
 pub(crate) fn run() -> Result<()> {
     let mut lines = stdin().lock().lines();
     while let Some(frame) = next(&mut lines)? {
-        let result = match frame["method"].as_str() {
-            Some("initialize") => json!({"protocolVersion": 1, "agentCapabilities": {}}),
-            Some("session/new") => json!({"sessionId": "s1"}),
-            Some("session/prompt") => {
-                edit(&mut lines, &frame["params"])?;
-                json!({"stopReason": "end_turn"})
-            }
+        let mut answer = json!({ "id": frame["id"] });
+        match frame["method"].as_str() {
+            Some("initialize") => answer["result"] = json!({"protocolVersion": 1}),
+            Some("session/new") => answer["result"] = json!({"sessionId": "s1"}),
+            Some("session/prompt") => match edit(&mut lines, &frame["params"]) {
+                Ok(()) => answer["result"] = json!({"stopReason": "end_turn"}),
+                Err(error) => {
+                    answer["error"] = json!({"code": -32603, "message": error.to_string()});
+                }
+            },
             _ => continue,
-        };
-        send(&mut stdout(), &json!({"id": frame["id"], "result": result}))?;
+        }
+        send(&mut stdout(), &answer)?;
     }
     Ok(())
 }
@@ -52,7 +55,7 @@ fn ask(lines: &mut Lines<StdinLock<'static>>, method: &str, params: &Value) -> R
     let answer = next(lines)?.ok_or("the editor is gone")?;
     match answer.get("result") {
         Some(result) => Ok(result.clone()),
-        None => Err(answer["error"]["message"].to_string().into()),
+        None => Err(answer["error"]["message"].as_str().unwrap_or("?").into()),
     }
 }
 

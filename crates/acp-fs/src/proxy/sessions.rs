@@ -29,6 +29,8 @@ struct Table {
     missing: MissingFile,
     /// Whether the operator has said what a missing file is.
     is_settled: bool,
+    /// The version that the agent has agreed to.
+    protocol: u64,
 }
 
 /// A request of the editor.
@@ -65,6 +67,8 @@ struct Opened {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Welcome {
+    #[serde(default)]
+    protocol_version: Value,
     agent_info: Option<AgentInfo>,
 }
 
@@ -82,8 +86,14 @@ impl Sessions {
                 awaited: HashMap::new(),
                 missing: missing.unwrap_or_default(),
                 is_settled: missing.is_some(),
+                protocol: 1,
             }),
         }
+    }
+
+    /// Returns the version of the protocol that the agent has agreed to.
+    pub(crate) fn protocol(&self) -> u64 {
+        self.table().protocol
     }
 
     /// Learns from a request that the editor sends to the agent; returns the directories of a
@@ -188,11 +198,14 @@ impl Sessions {
     }
 
     fn see_agent(&self, result: &RawValue) {
-        let welcome = parse::<Welcome>(result);
-        let Some(agent) = welcome.and_then(|welcome| welcome.agent_info) else {
+        let Some(welcome) = parse::<Welcome>(result) else {
             return;
         };
         let mut table = self.table();
+        table.protocol = welcome.protocol_version.as_u64().unwrap_or(1);
+        let Some(agent) = welcome.agent_info else {
+            return;
+        };
         let quirk = QUIRKS.iter().find(|(name, _)| *name == agent.name);
         if let (false, Some((_, missing))) = (table.is_settled, quirk) {
             table.missing = *missing;
