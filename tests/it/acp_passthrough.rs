@@ -135,9 +135,13 @@ fn frames() -> impl Strategy<Value = String> {
             field("error", values().boxed())
         ],
         option::of(field("result", values().boxed())),
+        // What some readers take for other fields concerns no file here.
+        option::of(field("ID", values().boxed())),
+        option::of(field("params", values().boxed())),
+        option::of(field("Params", values().boxed())),
     );
-    let response = response.prop_map(|(id, result, more)| {
-        [Some(id), Some(result), more]
+    let response = response.prop_map(|(id, result, more, other_id, params, other_params)| {
+        [Some(id), Some(result), more, other_id, params, other_params]
             .into_iter()
             .flatten()
             .collect()

@@ -273,7 +273,7 @@ impl Proxy {
                 return Verdict::Keep;
             }
         };
-        if frame.is_for_files() || frame.is_ambiguous {
+        if frame.is_for_files() {
             self.gate.take(&frame, &self.sessions);
             return Verdict::Keep;
         }
