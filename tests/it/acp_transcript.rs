@@ -1,7 +1,7 @@
 //! Whole sessions, as both sides see them.
 
-use serde_json::{Value, json};
-use tests::acp::{Acp, PLAIN, SESSION, Stage};
+use serde_json::{Map, Value, json};
+use tests::acp::{Acp, PLAIN, READER, SESSION, Stage};
 use tests::{FrontEnd as _, World};
 
 const READ: &str = "fs/read_text_file";
@@ -101,6 +101,22 @@ fn a_file_that_somebody_else_changes_meanwhile() {
     {"jsonrpc":"2.0","id":3,"error":{"code":-32602,"message":"the file has changed since it was read: BASE/root/f; read the file again and repeat the change on what it holds now","data":{"code":"conflict","path":"BASE/root/f","hint":"read the file again and repeat the change on what it holds now"}}}
     {"jsonrpc":"2.0","id":4,"result":{"content":"OURS\nb\nc\nd\nTHEIRS\n","_meta":{"postern/facts":{"first_line":1,"returned_lines":5,"total_lines":5,"encoding":"utf-8","bom":false,"eol":"lf","version":"577d7ed79f3bb5176272a9161e4bec09-18","source":"disk"}}}}
     "#);
+}
+
+#[test]
+fn a_file_that_was_written_by_two_names_is_undone_by_either() {
+    for name in ["f", "link"] {
+        let world = World::new();
+        world.put("root/f", "one\n").link("root/link", "f");
+        let acp = Acp::start_with(&world.settings(), &PLAIN);
+        for (name, text) in [("f", "two\n"), ("link", "three\n"), ("f", "four\n")] {
+            let content = Map::from_iter([("content".to_owned(), text.into())]);
+            assert_eq!(acp.request(WRITE, name, content).code(), "ok");
+        }
+        let said = acp.run(["undo", "--session", READER, &acp.absolute(name)]);
+        assert!(said.status.success(), "{said:?}");
+        assert_eq!(world.get("root/f"), b"one\n");
+    }
 }
 
 /// What people see of it afterwards.
