@@ -24,6 +24,7 @@ use fs_sandbox::{Rights, Workspace};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Files = FileMethods<MemoryBuffers>;
 
 const ON_DISK: &str = "title: notes\nbody: as it was\nend: yes\n";
 const TYPED: &str = "title: notes\nbody: as it was\nend: yes, typed and not saved\n";
@@ -50,36 +51,24 @@ fn main() -> Result<()> {
     let files = FileMethods::new(workspace, buffers.clone());
 
     let mut editor = Editor::start(&arguments)?;
-    editor.ask(
-        0,
-        "initialize",
-        &json!({
-            "protocolVersion": 1,
-            "clientCapabilities": {"fs": {"readTextFile": true, "writeTextFile": true}},
-        }),
-    )?;
-    editor.answer_until(0, &files)?;
-    editor.ask(1, "session/new", &json!({"cwd": root, "mcpServers": []}))?;
-    let opened = editor.answer_until(1, &files)?;
-    let session = opened["sessionId"].as_str().ok_or("no session")?.to_owned();
-    files.open_session(&session, std::slice::from_ref(&root), MissingFile::Error)?;
+    let fs = json!({"readTextFile": true, "writeTextFile": true});
+    let hello = json!({"protocolVersion": 1, "clientCapabilities": {"fs": fs}});
+    editor.ask(&files, "initialize", &hello)?;
+    let opened = json!({"cwd": root, "mcpServers": []});
+    let opened = editor.ask(&files, "session/new", &opened)?;
+    let session = opened["sessionId"].as_str().ok_or("no session")?;
+    files.open_session(session, &[root], MissingFile::Error)?;
 
     buffers.edit(&file, TYPED);
     println!("in the editor: {TYPED:?}");
     let words = format!("In {}, change `as it was` to `as it is`.", file.display());
     let prompt = json!([{"type": "text", "text": words}]);
-    editor.ask(
-        2,
-        "session/prompt",
-        &json!({"sessionId": session, "prompt": prompt}),
-    )?;
-    editor.answer_until(2, &files)?;
+    let prompt = json!({"sessionId": session, "prompt": prompt});
+    editor.ask(&files, "session/prompt", &prompt)?;
 
-    println!(
-        "in the editor: {:?}",
-        buffers.text(&file).unwrap_or_default()
-    );
-    println!("on the disk:  {:?}", std::fs::read_to_string(&file)?);
+    let text = buffers.text(&file).unwrap_or_default();
+    println!("in the editor: {text:?}");
+    println!("on the disk:   {:?}", std::fs::read_to_string(&file)?);
     Ok(())
 }
 
@@ -92,17 +81,12 @@ struct Editor {
 impl Editor {
     /// Starts the agent, or the one of this example.
     fn start(words: &[String]) -> Result<Self> {
-        let own = [
-            std::env::current_exe()?.display().to_string(),
-            "--agent".to_owned(),
-        ];
+        let me = std::env::current_exe()?.display().to_string();
+        let own = [me, "--agent".to_owned()];
         let (program, arguments) = words.split_first().unwrap_or((&own[0], &own[1..]));
         let mut command = Command::new(program);
-        command.args(arguments);
-        let mut agent = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        command.args(arguments).stdin(Stdio::piped());
+        let mut agent = command.stdout(Stdio::piped()).spawn()?;
         let (to_agent, from_agent) = (agent.stdin.take(), agent.stdout.take());
         Ok(Self {
             to_agent: to_agent.ok_or("no input")?,
@@ -110,49 +94,42 @@ impl Editor {
         })
     }
 
-    fn ask(&mut self, id: u32, method: &str, params: &Value) -> Result<()> {
-        send(
-            &mut self.to_agent,
-            &json!({"id": id, "method": method, "params": params}),
-        )
-    }
-
-    /// Answers what the agent asks for until it answers the request `id`.
-    fn answer_until(&mut self, id: u32, files: &FileMethods<MemoryBuffers>) -> Result<Value> {
+    /// Asks the agent, and answers what it asks for until it has answered.
+    fn ask(&mut self, files: &Files, method: &str, params: &Value) -> Result<Value> {
+        let request = json!({"id": method, "method": method, "params": params});
+        send(&mut self.to_agent, &request)?;
         for line in self.lines.by_ref() {
             let frame: Value = serde_json::from_str(&line?)?;
-            let Some(method) = frame["method"].as_str() else {
-                if frame["id"] == id {
-                    return Ok(frame["result"].clone());
+            match frame["method"].as_str() {
+                None if frame["id"] == method => return Ok(frame["result"].clone()),
+                Some(asked) if !frame["id"].is_null() => {
+                    let mut reply = json!({ "id": frame["id"] });
+                    match answer(files, asked, &frame["params"]) {
+                        Ok(result) => reply["result"] = serde_json::from_str(&result)?,
+                        Err(error) => reply["error"] = serde_json::to_value(error)?,
+                    }
+                    send(&mut self.to_agent, &reply)?;
                 }
-                continue;
-            };
-            let (method, params) = (method.to_owned(), frame["params"].to_string());
-            let answer = match Request::parse(&method, &params) {
-                Some(request) => {
-                    let reply = request.and_then(|it| files.call(&it, &Cancel::default()));
-                    let is_good = if reply.is_ok() { "ok" } else { "refused" };
-                    println!("the agent asks for {method}: {is_good}");
-                    reply.map(|reply| reply.to_json(NullResult::No))
-                }
-                // Whoever asks whether it may: it may.
-                None if method == "session/request_permission" => {
-                    let option = &frame["params"]["options"][0]["optionId"];
-                    let outcome = json!({"outcome": "selected", "optionId": option});
-                    Ok(json!({ "outcome": outcome }).to_string())
-                }
-                None => Err(RpcError::unknown_method(&method)),
-            };
-            let mut reply = json!({ "id": frame["id"] });
-            match answer {
-                _ if frame["id"].is_null() => continue,
-                Ok(result) => reply["result"] = serde_json::from_str(&result)?,
-                Err(error) => reply["error"] = serde_json::to_value(error)?,
+                _ => {}
             }
-            send(&mut self.to_agent, &reply)?;
         }
         Err("the agent has ended".into())
     }
+}
+
+/// Answers a request of the agent.
+fn answer(files: &Files, method: &str, params: &Value) -> std::result::Result<String, RpcError> {
+    if method == "session/request_permission" {
+        // Whoever asks whether it may: it may.
+        let option = &params["options"][0]["optionId"];
+        let outcome = json!({"outcome": "selected", "optionId": option});
+        return Ok(json!({ "outcome": outcome }).to_string());
+    }
+    let request = Request::parse(method, &params.to_string());
+    let request = request.ok_or_else(|| RpcError::unknown_method(method))??;
+    let reply = files.call(&request, &Cancel::default())?;
+    println!("the agent has asked for {method}");
+    Ok(reply.to_json(NullResult::No))
 }
 
 fn send(to: &mut impl Write, frame: &Value) -> Result<()> {
