@@ -82,13 +82,18 @@ fn requests_for_one_file_from_many_sessions_are_answered_in_their_order() {
 #[test]
 fn a_new_file_is_there_for_the_request_that_follows() {
     let world = World::new();
+    world.put("root/d/f", "");
     let stage = Stage::on(&world, &["--serve", "disk"]);
     for turn in 0..40 {
-        let name: &str = format!("root/new-{turn}/deep/f").leak();
-        stage
-            .agent
-            .post(WRITE, &write(&world, (SESSION, name), "new\n"));
-        let pending = stage.agent.post(READ, &read(&world, (SESSION, name)));
+        let name = |form: &str| -> &str { form.replace("NEW", &format!("new-{turn}")).leak() };
+        let [one, other] = match turn % 3 {
+            0 => ["root/NEW/deep/f"; 2],
+            1 => ["root/NEW/deep/f", "root/./NEW//deep/f"],
+            _ => ["root/d/../NEW/deep/f", "root/NEW/deep/./f"],
+        };
+        let (one, other) = ((SESSION, name(one)), (SESSION, name(other)));
+        stage.agent.post(WRITE, &write(&world, one, "new\n"));
+        let pending = stage.agent.post(READ, &read(&world, other));
         let answer = parse(&stage.agent.wait(&pending).expect("an answer"));
         assert_eq!(answer["result"]["content"], "new\n", "{answer}");
     }
