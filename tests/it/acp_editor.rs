@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tests::acp::{SESSION, Stage};
+use tempfile::TempDir;
+use tests::acp::{SESSION, Stage, command};
 use tests::mcp::parse;
 use tests::wire::TIMEOUT;
 use tests::{Pending, World};
@@ -292,6 +293,44 @@ fn what_an_editor_loses_on_the_disk_is_mended() {
         "b\n",
         b"\xef\xbb\xbfb\r\n",
     );
+}
+
+/// The editor saves LF, and its file gets CR LF again: both are the session's.
+#[test]
+fn what_the_editor_saved_for_an_agent_is_shown_and_taken_back() {
+    let state = TempDir::new().unwrap();
+    let state = state.path().display().to_string();
+    for (shown, text) in [
+        ("one\n", "two\r\n"),
+        ("one\r\n", "two\r\n"),
+        ("one\n", "two\n"),
+    ] {
+        let desk = Desk::with(b"one\r\n", &["--state", &state]);
+        desk.read("f", Text(shown));
+        desk.write(text, Text(shown), desk.save());
+        assert_eq!(desk.world.get("root/f"), text.as_bytes());
+        let run = |word: &str| {
+            let mut command = command();
+            command.args([word, "--session", SESSION, "--state", &state]);
+            let said = command
+                .arg("--root")
+                .arg(desk.world.root())
+                .output()
+                .unwrap();
+            assert!(said.status.success(), "{said:?}");
+            String::from_utf8(said.stdout).unwrap()
+        };
+        // A break is shown where it is another one.
+        let old = if text.ends_with("\r\n") {
+            "one"
+        } else {
+            "one\u{240d}"
+        };
+        let diff = run("show");
+        assert!(diff.ends_with(&format!("-{old}\n+two\n")), "{diff}");
+        run("undo");
+        assert_eq!(desk.world.get("root/f"), b"one\r\n");
+    }
 }
 
 #[test]

@@ -184,11 +184,12 @@ fn changes(
         if path != Some(file.as_str()) && !named.contains(&file) {
             continue;
         }
+        let entries = std::iter::once(entry).chain(record.mending);
         match all.iter_mut().find(|changed| changed.path == file) {
-            Some(changed) => changed.entries.push(entry),
+            Some(changed) => changed.entries.extend(entries),
             None => all.push(Changed {
                 path: file,
-                entries: vec![entry],
+                entries: entries.collect(),
             }),
         }
     }

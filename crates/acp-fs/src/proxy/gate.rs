@@ -310,6 +310,7 @@ impl Record {
                 self.before = saved.before.as_ref().map(text);
                 self.after = saved.after.as_ref().map(text);
                 self.entry = saved.entry;
+                self.mending = saved.mending;
                 self.merged = saved.is_merged;
                 self.source = Some(saved.to.name().to_owned());
             }
