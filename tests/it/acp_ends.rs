@@ -134,6 +134,32 @@ fn writes_that_were_sent_are_made_before_the_end() {
     }
 }
 
+/// A scan of a hole of 256 GiB goes on for minutes.
+#[test]
+fn a_read_that_nobody_waits_for_delays_no_end() {
+    let world = World::new();
+    let text = "line\n".repeat(4000);
+    world.set_up(&json!({"op": "file", "path": "root/huge", "text": text, "size": 256_u64 << 30}));
+    for is_editors in [false, true] {
+        let stage = Stage::on(&world, &["--serve", "disk"]);
+        let path = world.path("root/huge");
+        let far = json!({"sessionId": SESSION, "path": path, "line": 5000, "limit": 1});
+        let scan = stage.agent.post("fs/read_text_file", &far);
+        let moment = Duration::from_millis(100);
+        assert_eq!(
+            stage.agent.wait_for(&scan, moment),
+            None,
+            "it is a long one"
+        );
+        if is_editors {
+            stage.editor.hang_up();
+        }
+        stage.agent.end(5);
+        let status = stage.editor.ended(TIMEOUT).expect("an end");
+        assert_eq!(status.code(), Some(5));
+    }
+}
+
 #[test]
 fn an_agent_that_cannot_be_started_is_named() {
     let world = World::new();

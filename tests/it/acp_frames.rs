@@ -240,3 +240,25 @@ fn a_cancelled_request_changes_nothing_whether_it_runs_or_waits() {
     let small = parse(&stage.call(READ, &params(&world, "root/small")));
     assert_eq!(small["result"]["content"], "one\n");
 }
+
+/// The editor takes its time, and the agent does not.
+#[test]
+fn what_waits_is_bounded() {
+    let world = World::new();
+    world.put("root/f", "one\n");
+    let root = world.root().display().to_string();
+    let stage = Stage::with(&["--root", &root]);
+    stage.greet(&json!({"readTextFile": true}));
+    stage.open(SESSION, &[&root]);
+    let mut write = params(&world, "root/f");
+    write["content"] = "x".repeat(1 << 20).into();
+    let line = json!({"id": 1, "method": WRITE, "params": write}).to_string();
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..300).for_each(|_| stage.agent.send(&line)));
+        std::thread::sleep(Duration::from_secs(2));
+        let peak = stage.editor.status_kib("VmHWM");
+        stage.editor.kill();
+        assert!((64 << 10..200 << 10).contains(&peak), "{peak} KiB");
+    });
+    assert_eq!(world.get("root/f"), b"one\n");
+}

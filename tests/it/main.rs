@@ -10,10 +10,15 @@
 
 mod acp_bad_input;
 mod acp_edit_cases;
+mod acp_editor;
 mod acp_ends;
 mod acp_frames;
 mod acp_official;
+mod acp_order;
+mod acp_passthrough;
 mod acp_peers;
+mod acp_roots;
+mod acp_transcript;
 mod bad_input;
 mod bad_input_file;
 mod bad_places;

@@ -18,7 +18,7 @@ use crate::front_end::{
 use crate::mcp::{parse, put, put_some};
 
 /// The session in which everything is read.
-const READER: &str = "reader";
+pub const READER: &str = "reader";
 /// No editor that is asked; and files change behind the proxy's back in most cases.
 pub const PLAIN: [&str; 4] = ["--serve", "disk", "--stale", "allow"];
 /// Why a protocol of two methods lacks all others.

@@ -172,19 +172,24 @@ fn changes(
             "no session {shown} in these roots; `acp-fs log` lists them"
         )));
     };
+    let of_run = || of_session().filter(|record| record.run == last.run);
+    // A file may have been written by several names, and all of that is the session's.
+    let named = of_run().filter(|record| path.is_none_or(|path| path == record.path));
+    let named: HashSet<String> = named.filter_map(Record::absolute).collect();
     let mut all: Vec<Changed> = Vec::new();
-    for record in of_session().filter(|record| record.run == last.run) {
+    for record in of_run() {
         let (Some(file), Some(entry)) = (record.absolute(), record.entry) else {
             continue;
         };
-        if path.is_some_and(|path| path != file && path != record.path) {
+        if path != Some(file.as_str()) && !named.contains(&file) {
             continue;
         }
+        let entries = std::iter::once(entry).chain(record.mending);
         match all.iter_mut().find(|changed| changed.path == file) {
-            Some(changed) => changed.entries.push(entry),
+            Some(changed) => changed.entries.extend(entries),
             None => all.push(Changed {
                 path: file,
-                entries: vec![entry],
+                entries: entries.collect(),
             }),
         }
     }

@@ -44,6 +44,9 @@ pub(crate) struct Record {
     /// The number of the change in the history of the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entry: Option<u64>,
+    /// The number of the one after it that gave back what an editor had lost on the disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mending: Option<u64>,
     /// `disk` or `buffer`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<String>,

@@ -5,13 +5,16 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use fs_core::{Cancel, Fallback, Result};
+use fs_core::{Cancel, Fallback, Result, unescape_name};
 use fs_sandbox::{Links, RealPlace, Workspace};
 
 use crate::buffers::{Buffers, NoBuffers};
 use crate::found::Call;
-use crate::session::{self, MissingFile, Session};
+use crate::session::{self, MissingFile, Session, is_missing};
 use crate::wire::{Reply, Request, RpcError};
+
+/// How many directories of a file that are not there yet are looked through for its place.
+const MAX_NEW_DIRECTORIES: usize = 64;
 
 /// The two methods for files over a workspace and an editor's buffers.
 ///
@@ -237,12 +240,48 @@ impl<B: Buffers> FileMethods<B> {
     }
 
     /// Returns the place of the file that a request is about, for who puts requests in order: equal
-    /// for two spellings of one file. `None` when it leads nowhere yet.
+    /// for two spellings of one file, though neither it nor its directories are there yet. `None`
+    /// where none can be.
     pub fn place_of(&self, request: &Request) -> Option<RealPlace> {
         let sessions = self.sessions.read().unwrap_or_else(PoisonError::into_inner);
         let session = Arc::clone(sessions.get(request.session_id())?);
         drop(sessions);
         let path = session.path(request.path()).ok()?;
-        session.workspace.place_of(&path, Links::Follow).ok()
+        place_in(&session.workspace, &path)
     }
+}
+
+/// Returns the place of a file, also where its directory is not there yet.
+fn place_in(workspace: &Workspace, path: &str) -> Option<RealPlace> {
+    let mut above = path;
+    let mut names = Vec::new();
+    for _ in 0..MAX_NEW_DIRECTORIES {
+        match workspace.place_of(above, Links::Follow) {
+            Ok(place) => return below(place, &names),
+            Err(error) if is_missing(&error) => {}
+            Err(_) => return None,
+        }
+        let (head, name) = above.rsplit_once('/')?;
+        match name {
+            "" | "." => {}
+            // Nobody knows what is above a directory that is not there.
+            ".." => return None,
+            name => names.push(name),
+        }
+        // With its slashes it would have to be a directory.
+        above = match head.trim_end_matches('/') {
+            "" => "/",
+            head => head,
+        };
+    }
+    None
+}
+
+/// Returns the place of `names`, the last one first, below a directory.
+fn below(directory: RealPlace, names: &[&str]) -> Option<RealPlace> {
+    let RealPlace { root, mut path } = directory;
+    for name in names.iter().rev() {
+        path = path.join(&unescape_name(name)).ok()?;
+    }
+    Some(RealPlace { root, path })
 }

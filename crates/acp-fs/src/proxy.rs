@@ -166,7 +166,7 @@ impl Proxy {
     }
 
     /// Waits for the agent's end, and sees to it that it comes once the editor is gone.
-    fn attend(&self, told: &Receiver<Event>, leash: &Leash) -> Ending {
+    fn attend(self: &Arc<Self>, told: &Receiver<Event>, leash: &Leash) -> Ending {
         let mut steps = [SIGTERM, SIGKILL].into_iter();
         let mut next: Option<Instant> = None;
         loop {
@@ -183,8 +183,12 @@ impl Proxy {
                     next.get_or_insert_with(|| Instant::now() + GRACE);
                 }
                 Ok(Event::AgentSilent) => {
-                    self.gate.finish(LAST_WRITES);
-                    self.to_editor.close();
+                    // Its end is not to be missed meanwhile.
+                    let proxy = Arc::clone(self);
+                    thread::spawn(move || {
+                        proxy.gate.finish(LAST_WRITES);
+                        proxy.to_editor.close();
+                    });
                 }
                 Err(RecvTimeoutError::Timeout) if next.is_some() => {
                     if let Some(signal) = steps.next() {
@@ -211,6 +215,7 @@ impl Proxy {
             thread::sleep(GLANCE);
         }
         self.editor.leave();
+        self.gate.stop_reads();
         self.gate.finish(LAST_WRITES);
     }
 
@@ -273,7 +278,7 @@ impl Proxy {
                 return Verdict::Keep;
             }
         };
-        if frame.is_for_files() || frame.is_ambiguous {
+        if frame.is_for_files() {
             self.gate.take(&frame, &self.sessions);
             return Verdict::Keep;
         }

@@ -111,6 +111,9 @@ pub struct Saved {
     pub is_merged: bool,
     /// The number of the change in the history.
     pub entry: Option<u64>,
+    /// The number of the change that gave back what an editor had lost on the disk: line breaks, or
+    /// the byte order mark.
+    pub mending: Option<u64>,
     /// What was done but could not be made sure.
     pub warnings: Vec<String>,
     /// Where the file is. It is not for answers.

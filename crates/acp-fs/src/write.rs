@@ -177,6 +177,7 @@ impl<B: Buffers> FileMethods<B> {
             to: Source::Disk,
             is_merged: false,
             entry: written.entry,
+            mending: None,
             warnings: written.warnings,
             place: None,
         })
@@ -198,6 +199,7 @@ impl<B: Buffers> FileMethods<B> {
                 to: Source::Buffer,
                 is_merged: false,
                 entry: None,
+                mending: None,
                 warnings: Vec::new(),
                 place: None,
             });
@@ -208,6 +210,7 @@ impl<B: Buffers> FileMethods<B> {
             to: Source::Buffer,
             is_merged: false,
             entry: seen.entry,
+            mending: None,
             warnings: seen.warnings,
             place: None,
         };
@@ -219,6 +222,7 @@ impl<B: Buffers> FileMethods<B> {
         let mended = self.put(call, &now, &wanted)?;
         Ok(Saved {
             after: mended.after,
+            mending: mended.entry,
             ..saved
         })
     }

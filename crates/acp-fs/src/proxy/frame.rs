@@ -35,6 +35,7 @@ pub(crate) struct Frame<'l> {
     /// Whether one reader may take it for a request for files and another one for something else:
     /// a field stands there twice or in capitals, or the method is no text.
     pub(crate) is_ambiguous: bool,
+    /// Whether a method is one for files, or no text, so that nobody knows what others take it for.
     names_files: bool,
     has_odd_fields: bool,
 }
@@ -74,19 +75,18 @@ impl Frame<'_> {
     }
 
     fn settle(&mut self) {
-        self.is_ambiguous = self.has_odd_fields && (self.names_files || self.method.is_none());
+        self.is_ambiguous = self.has_odd_fields && self.names_files;
     }
 
     fn name_method(&mut self, raw: &RawValue) {
-        match serde_json::from_str::<String>(raw.get()) {
-            Ok(method) => {
-                self.names_files |= method.starts_with(FILES);
-                self.has_odd_fields |= self.method.is_some();
-                self.method = Some(Cow::Owned(method));
-            }
+        let Ok(method) = serde_json::from_str::<String>(raw.get()) else {
             // What is no text names nothing, for readers who take it as it is.
-            Err(_) => self.has_odd_fields = true,
-        }
+            (self.names_files, self.has_odd_fields) = (true, true);
+            return;
+        };
+        self.names_files |= method.starts_with(FILES);
+        self.has_odd_fields |= self.method.is_some();
+        self.method = Some(Cow::Owned(method));
     }
 }
 
@@ -142,7 +142,8 @@ impl Frame<'_> {
     /// Some readers take a field in capitals for the one in small letters.
     fn name_oddly(&mut self, raw: &RawValue) {
         let method = serde_json::from_str::<String>(raw.get());
-        self.names_files |= method.is_ok_and(|method| method.starts_with(FILES));
+        let is_harmless = method.is_ok_and(|method| !method.starts_with(FILES));
+        self.names_files |= !is_harmless;
         self.has_odd_fields = true;
     }
 }
@@ -227,9 +228,13 @@ mod tests {
         check(r#"{"method":"fs/x","params":1,"params":2}"#, "ambiguous");
         check(r#"{"method":"fs/x","Params":2}"#, "ambiguous");
         check(r#"{"method":["fs/x"]}"#, "ambiguous");
+        check(r#"{"id":1,"Method":["fs/x"]}"#, "ambiguous");
         // These concern no file, and are the peers' business.
         check(r#"{"method":"a","method":"b"}"#, "passes");
         check(r#"{"method":"a","ID":1}"#, "passes");
+        check(r#"{"id":1,"id":2,"result":{}}"#, "passes");
+        check(r#"{"id":1,"result":{},"Params":1}"#, "passes");
+        check(r#"{"id":1,"result":{},"Method":"a"}"#, "passes");
     }
 
     #[test]

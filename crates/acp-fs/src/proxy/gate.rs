@@ -37,7 +37,7 @@ pub(crate) struct Gate {
     run: String,
     lanes: Lanes<Key, Job>,
     /// The requests under way by their ids, of which an agent may use one twice.
-    running: Mutex<HashMap<String, Vec<(u64, Cancel)>>>,
+    running: Mutex<HashMap<String, Vec<UnderWay>>>,
     next: AtomicU64,
     editor: Arc<Editor>,
     /// When a short read last took long.
@@ -51,6 +51,14 @@ pub(crate) struct Gate {
 enum Key {
     Spelt(String),
     Place(RealPlace),
+}
+
+/// A request that waits or runs.
+#[derive(Debug)]
+struct UnderWay {
+    number: u64,
+    is_read: bool,
+    cancel: Cancel,
 }
 
 #[derive(Debug)]
@@ -120,8 +128,8 @@ impl Gate {
     pub(crate) fn cancel(&self, id: &RawValue) -> bool {
         let running = self.running();
         let cancels = running.get(&id_key(id));
-        for (_, cancel) in cancels.into_iter().flatten() {
-            cancel.cancel();
+        for under_way in cancels.into_iter().flatten() {
+            under_way.cancel.cancel();
         }
         cancels.is_some()
     }
@@ -131,6 +139,14 @@ impl Gate {
         while let Some(turn) = self.lanes.pop() {
             self.run(&turn.job);
             self.lanes.done(turn.ticket);
+        }
+    }
+
+    /// Stops all reads: nobody waits for their answers any more.
+    pub(crate) fn stop_reads(&self) {
+        let running = self.running();
+        for under_way in running.values().flatten().filter(|one| one.is_read) {
+            under_way.cancel.cancel();
         }
     }
 
@@ -153,7 +169,11 @@ impl Gate {
         keys.extend(place.clone().map(Key::Place));
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let cancel = Cancel::default();
-        let under_way = (number, cancel.clone());
+        let under_way = UnderWay {
+            number,
+            is_read: matches!(request, Request::Read(_)),
+            cancel: cancel.clone(),
+        };
         self.running()
             .entry(id_key(&id))
             .or_default()
@@ -214,7 +234,7 @@ impl Gate {
         let key = id_key(&job.id);
         let mut running = self.running();
         if let Some(all) = running.get_mut(&key) {
-            all.retain(|(number, _)| *number != job.number);
+            all.retain(|under_way| under_way.number != job.number);
             if all.is_empty() {
                 running.remove(&key);
             }
@@ -273,7 +293,7 @@ impl Gate {
         }
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<(u64, Cancel)>>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<UnderWay>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -290,6 +310,7 @@ impl Record {
                 self.before = saved.before.as_ref().map(text);
                 self.after = saved.after.as_ref().map(text);
                 self.entry = saved.entry;
+                self.mending = saved.mending;
                 self.merged = saved.is_merged;
                 self.source = Some(saved.to.name().to_owned());
             }

@@ -96,6 +96,7 @@ fn a_write_answers_an_object_or_null() {
         to: Source::Disk,
         is_merged: false,
         entry: None,
+        mending: None,
         warnings: Vec::new(),
         place: None,
     });
@@ -111,6 +112,7 @@ fn what_is_not_plain_of_a_write_is_said() {
         to: Source::Buffer,
         is_merged: true,
         entry: None,
+        mending: None,
         warnings: vec!["w".to_owned()],
         place: None,
     });
