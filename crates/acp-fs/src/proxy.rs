@@ -35,7 +35,7 @@ use crate::config::ProxySettings;
 use crate::failure::Failure;
 use agent::{Agent, Leash};
 use editor::Editor;
-use frame::{Frame, Line};
+use frame::{Frame, Line, object};
 use gate::Gate;
 use pass::{Meter, Verdict, pass, refuse, shown};
 use pipe::{Intake, Sink};
@@ -294,14 +294,14 @@ impl Proxy {
 
     fn cancels_ours(&self, frame: &Frame<'_>) -> bool {
         let params = frame.params.map(RawValue::get).unwrap_or_default();
-        let params = serde_json::from_str::<CancelRequest>(params);
-        params.is_ok_and(|params| self.gate.cancel(&params.request_id))
+        let params = object::<CancelRequest>(params);
+        params.is_some_and(|params| self.gate.cancel(&params.request_id))
     }
 
     /// Returns the editor's `initialize` with the capabilities that this proxy adds or takes away.
     fn welcomed(&self, line: &[u8], frame: &Frame<'_>) -> Option<String> {
         let hello = frame.params.map(RawValue::get).unwrap_or_default();
-        let hello: Hello = serde_json::from_str(hello).unwrap_or_default();
+        let hello: Hello = object(hello).unwrap_or_default();
         if hello.protocol_version.as_u64() != Some(1) {
             // Later versions have no files of the editor.
             return None;

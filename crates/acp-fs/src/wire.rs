@@ -323,6 +323,10 @@ impl From<Error> for RpcError {
     fn from(error: Error) -> Self {
         let hint = hint(&error);
         let message = match (error.problem(), error.path(), &hint) {
+            // Not the system's words but ours, of an editor.
+            (Problem::Io { source, .. }, Some(path), _) if source.get_ref().is_some() => {
+                format!("{source}: {}", fs_core::one_line(path))
+            }
             // Agents look for these words to tell a new file from a failure.
             (Problem::NotFound, Some(path), _) => {
                 let path = fs_core::one_line(path);

@@ -158,7 +158,9 @@ impl<B: Buffers> FileMethods<B> {
 
     /// Writes the text to the disk, over what was found there.
     fn put(&self, call: Call<'_>, found: &Found, text: &str) -> Result<Saved, Disturbed> {
-        let version = found.disk.as_ref().map(|disk| disk.version.clone());
+        let version = found.version();
+        // Who may overwrite whatever is there may do so whenever it came there.
+        let version = version.filter(|_| self.options.stale != Stale::Allow);
         let options = WriteOptions {
             fallback: self.options.fallback,
             breaks: Breaks::AsGiven,

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tracing::warn;
 
-use super::frame::Frame;
+use super::frame::{Frame, object};
 use super::pipe::Sink;
 
 /// How often it is looked whether the agent still wants the answer.
@@ -185,9 +185,11 @@ impl Editor {
             limit: None,
         };
         match self.ask(READ_TEXT_FILE, &params, document.cancel, self.timeout) {
-            Ok(result) => match serde_json::from_str::<Content>(&result) {
-                Ok(content) => Ok(Some(content.content)),
-                Err(_) => Err(failed("the editor's answer has no text", Retry::No)),
+            Ok(result) => match object::<Content>(&result) {
+                Some(content) => Ok(Some(content.content)),
+                // Some editors answer so for a file that is not there.
+                None if self.serve == Serve::Auto => Ok(None),
+                None => Err(failed("the editor's answer has no text", Retry::No)),
             },
             Err(Failure::Refused(..)) if self.serve == Serve::Auto => Ok(None),
             Err(failure) => Err(failure.into()),
@@ -350,9 +352,9 @@ fn wait(
 }
 
 fn refusal(error: &RawValue) -> (i64, String) {
-    match serde_json::from_str::<Refusal>(error.get()) {
-        Ok(refusal) => (refusal.code, refusal.message),
-        Err(_) => (-32603, error.get().to_owned()),
+    match object::<Refusal>(error.get()) {
+        Some(refusal) => (refusal.code, refusal.message),
+        None => (-32603, error.get().to_owned()),
     }
 }
 

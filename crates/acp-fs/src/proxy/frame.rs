@@ -174,6 +174,12 @@ impl<'l> Deserialize<'l> for Key<'l> {
     }
 }
 
+/// Reads an object; a list is none, although its values could be taken for the fields in turn.
+pub(crate) fn object<'t, T: Deserialize<'t>>(text: &'t str) -> Option<T> {
+    let is_object = text.trim_start().starts_with('{');
+    is_object.then(|| serde_json::from_str(text).ok()).flatten()
+}
+
 /// Returns an id in one spelling, so that an answer is found however its id is written.
 pub(crate) fn id_key(id: &RawValue) -> String {
     match serde_json::from_str::<serde_json::Value>(id.get()) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tracing::warn;
 
-use super::frame::{Frame, id_key};
+use super::frame::{Frame, id_key, object};
 
 /// What agents are known to need that is not in the protocol, by the name that they give
 /// themselves.
@@ -26,6 +26,8 @@ pub(crate) struct Sessions {
 struct Table {
     /// Requests of the editor whose answers are of interest, by their ids.
     awaited: HashMap<String, VecDeque<Awaited>>,
+    /// The sessions that are open, with their directories.
+    open: HashMap<String, Vec<PathBuf>>,
     missing: MissingFile,
     /// Whether the operator has said what a missing file is.
     is_settled: bool,
@@ -38,15 +40,9 @@ struct Table {
 enum Awaited {
     Initialize,
     Opens(Vec<PathBuf>),
-    Reopens(String, Before),
+    /// With the directories that it had before, if it was open.
+    Reopens(String, Option<Vec<PathBuf>>),
     Closes(String),
-}
-
-/// Whether a session was open before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Before {
-    Open,
-    Unknown,
 }
 
 /// What the requests that set a session up have in common.
@@ -84,6 +80,7 @@ impl Sessions {
         Self {
             table: Mutex::new(Table {
                 awaited: HashMap::new(),
+                open: HashMap::new(),
                 missing: missing.unwrap_or_default(),
                 is_settled: missing.is_some(),
                 protocol: 1,
@@ -115,11 +112,7 @@ impl Sessions {
                 let setup = setup();
                 let id = setup.session_id.as_str()?.to_owned();
                 let directories = setup.directories();
-                let before = if methods.has_session(&id) {
-                    Before::Open
-                } else {
-                    Before::Unknown
-                };
+                let before = self.table().open.get(&id).cloned();
                 // The agent may call while it is still at work on this request.
                 self.open(&id, &directories, methods);
                 (Awaited::Reopens(id, before), Some(directories))
@@ -154,9 +147,11 @@ impl Sessions {
                     self.open(&opened.session_id, &directories, methods);
                 }
             }
-            (Awaited::Closes(id), Some(_)) | (Awaited::Reopens(id, Before::Unknown), None) => {
+            (Awaited::Closes(id), Some(_)) | (Awaited::Reopens(id, None), None) => {
+                self.table().open.remove(&id);
                 methods.close_session(&id);
             }
+            (Awaited::Reopens(id, Some(before)), None) => self.open(&id, &before, methods),
             _ => {}
         }
     }
@@ -180,7 +175,11 @@ impl Sessions {
 
     /// Opens a session; where its directories make no sense everything is outside of it.
     fn open<B: Buffers>(&self, id: &str, directories: &[PathBuf], methods: &FileMethods<B>) {
-        let missing = self.table().missing;
+        let missing = {
+            let mut table = self.table();
+            table.open.insert(id.to_owned(), directories.to_vec());
+            table.missing
+        };
         match methods.within(directories) {
             Ok(within) if within.is_empty() => {
                 warn!(
@@ -244,5 +243,5 @@ impl Setup {
 }
 
 fn parse<'r, T: Deserialize<'r>>(raw: &'r RawValue) -> Option<T> {
-    serde_json::from_str(raw.get()).ok()
+    object(raw.get())
 }
