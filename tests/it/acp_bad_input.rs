@@ -317,6 +317,22 @@ fn a_session_that_could_not_be_loaded_is_none() {
 }
 
 #[test]
+fn a_session_that_could_not_be_loaded_again_is_as_it_was() {
+    let ground = Ground::with(&[]);
+    std::fs::create_dir(ground.path("sub")).unwrap();
+    let setup = json!({"sessionId": SESSION, "cwd": ground.path("sub"), "mcpServers": []});
+    let pending = ground.stage.editor.post("session/load", &setup);
+    let id = parse(&ground.stage.agent.next())["id"].clone();
+    // While it is being loaded its new directories count.
+    ground.refused(READ, &ground.read(), -32602, "outside_sandbox");
+    let error = json!({"code": -32603, "message": "not now"});
+    let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
+    ground.stage.agent.send(&answer.to_string());
+    assert!(ground.stage.editor.wait(&pending).is_some());
+    assert_eq!(ground.content(&ground.read()), "one\ntwo\n");
+}
+
+#[test]
 fn directories_of_a_session_that_make_no_sense_hold_nothing() {
     let ground = Ground::with(&[]);
     let root = ground.path("");

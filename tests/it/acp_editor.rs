@@ -191,6 +191,26 @@ fn an_editor_that_refuses_leaves_the_read_to_the_disk() {
 }
 
 #[test]
+fn an_editor_that_answers_without_a_text_leaves_the_read_to_the_disk() {
+    let desk = Desk::with(b"one\n", &[]);
+    for result in [
+        json!(null),
+        json!({}),
+        json!({"content": null}),
+        json!(["text"]),
+    ] {
+        let pending = desk.stage.agent.post(READ, &desk.params("f"));
+        let question = desk.asked(READ);
+        desk.answer(&question, &json!({ "result": result }));
+        assert_eq!(
+            desk.done(&pending)["result"]["content"],
+            "one\n",
+            "{result}"
+        );
+    }
+}
+
+#[test]
 fn a_missing_file_is_missing_whatever_an_editor_makes_of_it() {
     let desk = Desk::with(b"one\n", &[]);
     for shows in [Text(""), Text("\u{feff}"), Refuses(-32002)] {
@@ -397,6 +417,12 @@ fn a_write_that_the_editor_refuses_is_refused() {
             (error["code"].as_i64(), &error["data"]["code"]),
             (Some(number), &code.into()),
             "{error}"
+        );
+        let message = error["message"].as_str().unwrap();
+        assert_eq!(
+            message.contains("the user said no"),
+            code == "io",
+            "{message}"
         );
         assert_eq!(desk.world.get("root/f"), b"one\n");
     }
