@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: how fast the gate is beside other servers and plain programs, as ratios of one run.
 
+pub(crate) mod acp;
 mod goals;
 mod peers;
 

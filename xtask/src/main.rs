@@ -31,6 +31,8 @@ cargo xtask COMMAND
   test            every test, with the real clients and agents; installs what they need into .tools/
   demo [--dev]    a session with the gate on a copy of this source tree
   bench [--quick] the speed goals, measured against other servers; keeps docs/bench.md
+  bench acp [--quick]
+                  what the proxy between editor and agent costs; keeps docs/bench-acp.md
   mutants [NAME]  breaks the engines on purpose, one named way at a time; a test must fail
   faults [--seed N] [--seconds N] [--full] [--only NAME] [--dev] [--no-fail-fast]
                   breaks each system call of each change, and kills the process there
@@ -60,6 +62,8 @@ fn run(words: &[&str]) -> Result<()> {
         ["demo", "--dev"] => demo::run(demo::Profile::Dev),
         ["bench"] => bench::run(bench::Scale::Full),
         ["bench", "--quick"] => bench::run(bench::Scale::Quick),
+        ["bench", "acp"] => bench::acp::run(bench::Scale::Full),
+        ["bench", "acp", "--quick"] => bench::acp::run(bench::Scale::Quick),
         ["mutants"] => mutants::run(None),
         ["mutants", name] => mutants::run(Some(name)),
         ["faults", rest @ ..] => faults::run(&faults::Options::of(rest)?),
