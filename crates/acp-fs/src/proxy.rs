@@ -38,13 +38,17 @@ use editor::Editor;
 use frame::{Frame, Line, object};
 use gate::Gate;
 use pass::{Meter, Verdict, pass, refuse, shown};
-use pipe::{Intake, Sink};
+use pipe::{Intake, Sink, is_left};
 use sessions::Sessions;
 
 /// How many requests for files run at the same time.
 const WORKERS: usize = 4;
 /// How long an agent has after its editor is gone, and again after it was asked to end.
 const GRACE: Duration = Duration::from_secs(5);
+/// How long an agent has that does not even read what its editor, who is gone, has left.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often it is looked whether the editor is still there.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long is waited for output that an agent may have left when it ended.
 const DRAIN: Duration = Duration::from_millis(500);
 const GLANCE: Duration = Duration::from_millis(5);
@@ -88,6 +92,7 @@ pub(crate) fn run(settings: ProxySettings) -> Result<Ending, Failure> {
         Failure::failed(format!("{}: {error}", program.to_string_lossy()))
     })?;
     let leash = agent.leash().map_err(io)?;
+    let editors_end = from_editor.try_clone().map_err(io)?;
     let proxy = Arc::new(Proxy::new(settings, to_editor, to_agent));
     for _ in 0..WORKERS {
         let proxy = Arc::clone(&proxy);
@@ -108,7 +113,7 @@ pub(crate) fn run(settings: ProxySettings) -> Result<Ending, Failure> {
         });
     }
     thread::spawn(move || wait_for(agent, &tell));
-    let ending = proxy.attend(&told, &leash);
+    let ending = proxy.attend(&told, &leash, &editors_end);
     proxy.drain();
     Ok(ending)
 }
@@ -166,21 +171,26 @@ impl Proxy {
     }
 
     /// Waits for the agent's end, and sees to it that it comes once the editor is gone.
-    fn attend(self: &Arc<Self>, told: &Receiver<Event>, leash: &Leash) -> Ending {
+    fn attend(
+        self: &Arc<Self>,
+        told: &Receiver<Event>,
+        leash: &Leash,
+        editors_end: &OwnedFd,
+    ) -> Ending {
         let mut steps = [SIGTERM, SIGKILL].into_iter();
         let mut next: Option<Instant> = None;
         loop {
-            let left = next.map_or(Duration::from_secs(3600), |next| {
-                next.saturating_duration_since(Instant::now())
-            });
+            let left = next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()));
             match told.recv_timeout(left) {
                 Ok(Event::AgentEnded(ending)) => return ending,
                 Ok(Event::Signal(signal)) => leash.send(signal),
                 Ok(Event::EditorGone) => {
-                    // An agent ends when nobody writes to it any more.
+                    // An agent ends when nobody writes to it any more. Somebody may be writing, and
+                    // the agent not reading.
                     self.editor.leave();
-                    self.gate.to_agent.close();
-                    next.get_or_insert_with(|| Instant::now() + GRACE);
+                    let proxy = Arc::clone(self);
+                    thread::spawn(move || proxy.gate.to_agent.close());
+                    next = Some(Instant::now() + GRACE);
                 }
                 Ok(Event::AgentSilent) => {
                     // Its end is not to be missed meanwhile.
@@ -196,6 +206,10 @@ impl Proxy {
                         leash.send(signal);
                     }
                     next = Some(Instant::now() + GRACE);
+                }
+                // Who reads the editor may wait for the agent to read, and not see the end.
+                Err(RecvTimeoutError::Timeout) if is_left(editors_end) => {
+                    next = Some(Instant::now() + PATIENCE);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ending::Code(u8::MAX),

@@ -184,6 +184,18 @@ impl Sink {
     }
 }
 
+/// Returns whether nobody can write to the other end of this one any more.
+pub(crate) fn is_left(end: &OwnedFd) -> bool {
+    let mut ends = [PollFd::new(end, PollFlags::RDHUP)];
+    let now = rustix::event::Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let polled = poll(&mut ends, Some(&now));
+    let gone = PollFlags::HUP | PollFlags::RDHUP | PollFlags::ERR;
+    polled.is_ok() && ends.iter().any(|end| end.revents().intersects(gone))
+}
+
 fn write_all(to: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match rustix::io::write(to, bytes) {
@@ -275,6 +287,20 @@ mod tests {
         while intake.next().unwrap() != Batch::End {}
         writer.join().unwrap();
         assert_eq!(intake.buffer.len(), BLOCK);
+    }
+
+    #[test]
+    fn an_end_that_nobody_writes_to_is_seen_also_before_it_is_read() {
+        let (from, to) = rustix::pipe::pipe().unwrap();
+        write_all(&to, b"a\n").unwrap();
+        assert!(!is_left(&from));
+        drop(to);
+        assert!(is_left(&from));
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let ours = OwnedFd::from(ours);
+        assert!(!is_left(&ours));
+        theirs.shutdown(std::net::Shutdown::Write).unwrap();
+        assert!(is_left(&ours));
     }
 
     #[test]
