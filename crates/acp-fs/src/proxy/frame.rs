@@ -33,7 +33,7 @@ pub(crate) struct Frame<'l> {
     pub(crate) result: Option<&'l RawValue>,
     pub(crate) error: Option<&'l RawValue>,
     /// Whether one reader may take it for a request for files and another one for something else:
-    /// a field stands there twice or in capitals, or the method is no text.
+    /// a field stands there twice or in capitals, the method is no text, or a CR parts it.
     pub(crate) is_ambiguous: bool,
     /// Whether a method is one for files, or no text, so that nobody knows what others take it for.
     names_files: bool,
@@ -55,7 +55,7 @@ impl<'l> Line<'l> {
         };
         match first {
             b'{' => match serde_json::from_str(text) {
-                Ok(frame) => Self::Frame(frame),
+                Ok(frame) => Self::Frame(frame).checked(line),
                 Err(error) => Self::Broken(error.to_string()),
             },
             b'[' => match serde_json::from_str::<IgnoredAny>(text) {
@@ -65,6 +65,26 @@ impl<'l> Line<'l> {
             },
             _ => Self::Noise,
         }
+    }
+}
+
+impl Line<'_> {
+    /// Returns the frame as ambiguous where a reader that takes a CR for the end of a line, too,
+    /// finds a request for files between two of them.
+    fn checked(mut self, line: &[u8]) -> Self {
+        let inner = line.strip_suffix(b"\n").unwrap_or(line);
+        let inner = inner.strip_suffix(b"\r").unwrap_or(inner);
+        if let Self::Frame(frame) = &mut self
+            && memchr::memchr(b'\r', inner).is_some()
+        {
+            let mut parts = inner.split(|byte| *byte == b'\r');
+            frame.is_ambiguous |= parts.any(|part| match Line::parse(part) {
+                Line::Frame(part) => part.names_files || part.is_ambiguous,
+                Line::List => true,
+                _ => false,
+            });
+        }
+        self
     }
 }
 
@@ -235,6 +255,11 @@ mod tests {
         check(r#"{"method":"fs/x","Params":2}"#, "ambiguous");
         check(r#"{"method":["fs/x"]}"#, "ambiguous");
         check(r#"{"id":1,"Method":["fs/x"]}"#, "ambiguous");
+        // Some readers take a CR for the end of a line.
+        check("{\"a\":\r{\"method\":\"fs/x\"}\r}", "ambiguous");
+        check("{\"a\":\r[{\"method\":\"fs/x\"}]\r}", "ambiguous");
+        check("{\"a\":\r{\"method\":\"b\"}\r}", "passes");
+        check("{\"method\":\"fs/x\"}\r\n", "files");
         // These concern no file, and are the peers' business.
         check(r#"{"method":"a","method":"b"}"#, "passes");
         check(r#"{"method":"a","ID":1}"#, "passes");

@@ -321,7 +321,8 @@ impl Record {
 /// Returns the request that a frame for files is.
 fn parse(frame: &Frame<'_>) -> Result<Request, RpcError> {
     if frame.is_ambiguous {
-        let message = "Invalid request: a field stands there twice, or in other letters";
+        let message =
+            "Invalid request: one reader would take it for another request than the next one does";
         return Err(RpcError::new(-32600, "invalid_request", message));
     }
     let method = frame.method.as_deref().unwrap_or_default();
