@@ -35,7 +35,7 @@ pub(crate) struct Gate {
     journal: Option<Journal>,
     /// What the journal calls this run.
     run: String,
-    lanes: Lanes<Key, Job>,
+    lanes: Lanes<Key, Work>,
     /// The requests under way by their ids, of which an agent may use one twice.
     running: Mutex<HashMap<String, Vec<UnderWay>>>,
     next: AtomicU64,
@@ -59,6 +59,14 @@ struct UnderWay {
     number: u64,
     is_read: bool,
     cancel: Cancel,
+}
+
+/// What a worker is to do.
+#[derive(Debug)]
+enum Work {
+    Serve(Job),
+    /// No file is asked for that could be.
+    Refuse(Box<RawValue>, RpcError),
 }
 
 #[derive(Debug)]
@@ -120,7 +128,10 @@ impl Gate {
                     None => self.queue(id.to_owned(), request),
                 }
             }
-            Err(error) => self.answer(id, Err(&error)),
+            // Whoever reads the agent may not wait for it to read.
+            Err(error) => self
+                .lanes
+                .push(Vec::new(), 0, Work::Refuse(id.to_owned(), error)),
         }
     }
 
@@ -137,7 +148,10 @@ impl Gate {
     /// Answers requests until there are no more to come.
     pub(crate) fn work(&self) {
         while let Some(turn) = self.lanes.pop() {
-            self.run(&turn.job);
+            match &turn.job {
+                Work::Serve(job) => self.run(job),
+                Work::Refuse(id, error) => self.answer(id, Err(error)),
+            }
             self.lanes.done(turn.ticket);
         }
     }
@@ -185,7 +199,7 @@ impl Gate {
             place,
             cancel,
         };
-        self.lanes.push(keys, weight, job);
+        self.lanes.push(keys, weight, Work::Serve(job));
     }
 
     fn run(&self, job: &Job) {

@@ -167,9 +167,12 @@ impl Sink {
         Ok(())
     }
 
-    /// Returns whether so many bytes can be written without waiting for whoever reads.
+    /// Returns whether so many bytes can be written without waiting for whoever reads; not while
+    /// somebody writes, who may be waiting.
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
-        let to = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(to) = self.0.try_lock() else {
+            return false;
+        };
         to.as_ref().is_some_and(|to| {
             let held = rustix::pipe::fcntl_getpipe_size(to);
             let unread = rustix::io::ioctl_fionread(to);
@@ -301,6 +304,23 @@ mod tests {
         assert!(!is_left(&ours));
         theirs.shutdown(std::net::Shutdown::Write).unwrap();
         assert!(is_left(&ours));
+    }
+
+    #[test]
+    fn there_is_no_room_while_somebody_waits_to_write() {
+        let (from, to) = rustix::pipe::pipe().unwrap();
+        let sink = std::sync::Arc::new(Sink::new(to));
+        assert!(sink.has_room(1));
+        let writer = {
+            let sink = std::sync::Arc::clone(&sink);
+            thread::spawn(move || sink.write(&vec![b'x'; 4 * PIPE]))
+        };
+        // Asked while the writer waits, it says so at once and does not wait, too.
+        while sink.has_room(1) {
+            thread::yield_now();
+        }
+        drop(from);
+        assert_eq!(writer.join().unwrap(), Err(Gone));
     }
 
     #[test]
