@@ -10,9 +10,9 @@ use fs_core::{Encoding, Fallback};
 use fs_sandbox::{
     AGENT_CONFIG, GIT_INTERNALS, HistoryLimits, Rights, SECRETS, Workspace, WorkspaceBuilder,
 };
-use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::mcp_server::McpServer;
 use crate::proxy::Serve;
 
 /// Stands between an editor and an agent that speak the Agent Client Protocol.
@@ -185,14 +185,6 @@ pub(crate) struct ProxySettings {
     pub(crate) run: String,
 }
 
-/// The tool server that sessions get.
-#[derive(Debug, Clone)]
-pub(crate) struct McpServer {
-    program: String,
-    /// What it is given beside its roots.
-    arguments: Vec<String>,
-}
-
 impl Config {
     /// Returns what a command line asks for; `state` is the directory for state where it names none.
     pub(crate) fn from_line(
@@ -348,10 +340,6 @@ impl Flags {
         let mut flag = |name: &str, value: &str| {
             arguments.extend([name.to_owned(), value.to_owned()]);
         };
-        self.deny.iter().for_each(|glob| flag("--deny", glob));
-        self.deny_edit
-            .iter()
-            .for_each(|glob| flag("--deny-edit", glob));
         self.deny_preset
             .iter()
             .for_each(|name| flag("--deny-preset", name));
@@ -364,32 +352,19 @@ impl Flags {
         arguments.extend(self.read_only.then(|| "--read-only".to_owned()));
         Ok(Some(McpServer {
             program: program.to_owned(),
+            rules: named_rules("--deny", &self.deny)
+                .chain(named_rules("--deny-edit", &self.deny_edit))
+                .collect(),
             arguments,
         }))
     }
 }
 
-impl McpServer {
-    /// Returns the server over these directories, as session setup names it in this version of the
-    /// protocol.
-    pub(crate) fn over(&self, directories: &[PathBuf], protocol: u64) -> Value {
-        let mut arguments = Vec::new();
-        for directory in directories {
-            arguments.extend([
-                "--root".to_owned(),
-                directory.to_string_lossy().into_owned(),
-            ]);
-        }
-        arguments.extend(self.arguments.iter().cloned());
-        let mut server = json!({
-            "name": "postern", "command": self.program, "args": arguments, "env": [],
-        });
-        // Version 1 knows this kind by the lack of a type, later ones by its name.
-        if let (2.., Some(server)) = (protocol, server.as_object_mut()) {
-            server.insert("type".to_owned(), "stdio".into());
-        }
-        server
-    }
+fn named_rules<'g>(
+    flag: &'static str,
+    globs: &'g [String],
+) -> impl Iterator<Item = (&'static str, String)> + use<'g> {
+    globs.iter().map(move |glob| (flag, glob.clone()))
 }
 
 fn named(session: Option<String>) -> Result<String, Failure> {

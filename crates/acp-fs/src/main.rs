@@ -15,6 +15,7 @@ mod config;
 mod environment;
 mod failure;
 mod journal;
+mod mcp_server;
 mod proxy;
 
 use std::process::ExitCode;

@@ -350,7 +350,9 @@ impl Proxy {
         if within.is_empty() {
             return None;
         }
-        let server = server.over(&within, self.sessions.protocol()).to_string();
+        let server = server
+            .over(&within, &self.settings.workspace, self.sessions.protocol())
+            .to_string();
         let line = std::str::from_utf8(line).ok()?;
         let path = ["params", "mcpServers"];
         splice::with(line, &path, &|list| splice::with_first(list, &server))
