@@ -84,12 +84,12 @@ fn a_new_file_is_there_for_the_request_that_follows() {
     let world = World::new();
     world.put("root/d/f", "");
     let stage = Stage::on(&world, &["--serve", "disk"]);
-    for turn in 0..40 {
+    for turn in 0..120 {
         let name = |form: &str| -> &str { form.replace("NEW", &format!("new-{turn}")).leak() };
         let [one, other] = match turn % 3 {
             0 => ["root/NEW/deep/f"; 2],
             1 => ["root/NEW/deep/f", "root/./NEW//deep/f"],
-            _ => ["root/d/../NEW/deep/f", "root/NEW/deep/./f"],
+            _ => ["root/d/../NEW/deep/f", "root/NEW/./deep/.//./f"],
         };
         let (one, other) = ((SESSION, name(one)), (SESSION, name(other)));
         stage.agent.post(WRITE, &write(&world, one, "new\n"));

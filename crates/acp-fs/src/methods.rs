@@ -268,13 +268,23 @@ fn place_in(workspace: &Workspace, path: &str) -> Option<RealPlace> {
             ".." => return None,
             name => names.push(name),
         }
-        // With its slashes it would have to be a directory.
-        above = match head.trim_end_matches('/') {
-            "" => "/",
-            head => head,
-        };
+        above = without_end(head);
     }
     None
+}
+
+/// Returns a path without the slashes and dots at its end: with them it would have to be a
+/// directory, and may have become one only in part when it is looked at.
+fn without_end(path: &str) -> &str {
+    let mut path = path;
+    loop {
+        path = path.trim_end_matches('/');
+        match path.strip_suffix("/.") {
+            Some(head) => path = head,
+            None if path.is_empty() => return "/",
+            None => return path,
+        }
+    }
 }
 
 /// Returns the place of `names`, the last one first, below a directory.

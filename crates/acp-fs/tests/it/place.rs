@@ -7,7 +7,7 @@ use acp_fs::{
     Buffers, Cancel, FileMethods, FileOptions, MissingFile, ReadTextFile, Reply, Request, RpcError,
     Saved, Stale, TextFile, WriteTextFile,
 };
-use fs_sandbox::{HistoryLimits, Rights, Workspace};
+use fs_sandbox::{HistoryLimits, RealPlace, Rights, Workspace};
 use tempfile::TempDir;
 
 /// A root that a session works in, with a folder beside it.
@@ -105,6 +105,16 @@ impl<B: Buffers> Open<B> {
     #[track_caller]
     pub(crate) fn text(&self, name: &str) -> String {
         self.read(name).unwrap().content
+    }
+
+    /// Returns the place of a file as requests for it are put in order by.
+    pub(crate) fn place_of(&self, name: &str) -> Option<RealPlace> {
+        self.methods.place_of(&Request::Read(ReadTextFile {
+            session_id: "s".to_owned(),
+            path: self.absolute(name),
+            line: None,
+            limit: None,
+        }))
     }
 
     pub(crate) fn write(&self, name: &str, content: &str) -> Result<Saved, RpcError> {

@@ -200,3 +200,16 @@ fn a_missing_file_may_be_read_as_an_empty_one() {
         "is_a_directory",
     );
 }
+
+/// Another request makes the directories while this one's place is looked for.
+#[test]
+fn a_file_in_directories_that_are_half_made_has_one_place() {
+    let place = Place::new();
+    let open = place.open(NoBuffers);
+    std::fs::create_dir(place.path("root/new")).unwrap();
+    let expected = open.place_of("new/deep/f");
+    assert!(expected.is_some());
+    for spelling in ["new/deep/./f", "new/./deep/.//./f", "./new//deep/././f"] {
+        assert_eq!(open.place_of(spelling), expected, "{spelling}");
+    }
+}
