@@ -262,3 +262,44 @@ fn what_waits_is_bounded() {
     });
     assert_eq!(world.get("root/f"), b"one\n");
 }
+
+/// Some readers take a carriage return for the end of a line, too.
+#[test]
+fn no_request_for_files_passes_between_two_carriage_returns() {
+    let world = World::new();
+    let stage = Stage::on(&world, &["--serve", "disk"]);
+    let inner = r#"{"jsonrpc":"2.0","id":5,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/etc/passwd"}}"#;
+    for inner in [inner.to_owned(), format!("[{inner}]")] {
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":77,\"x\":\r{inner}\r}}\n");
+        stage.agent.send_bytes(line.as_bytes());
+        let answer = parse(&stage.agent.next());
+        assert_eq!(answer["id"], 77, "{answer}");
+        assert_eq!(
+            answer["error"]["data"]["code"], "invalid_request",
+            "{answer}"
+        );
+        assert_eq!(stage.editor.stray(QUIET), None, "{line:?}");
+    }
+}
+
+/// Some peers write all fields of a frame, also those that it does not have.
+#[test]
+fn fields_of_null_are_not_there() {
+    let world = World::new();
+    world.put("root/f", "one\n");
+    let stage = Stage::on(&world, &["--serve", "disk"]);
+    let line = r#"{"jsonrpc":"2.0","id":9,"method":null,"result":{},"error":null}"#;
+    stage.agent.send(line);
+    assert_eq!(stage.editor.stray(PATIENCE).as_deref(), Some(line));
+    let root = world.root().display().to_string();
+    stage
+        .editor
+        .send(&json!({"id": 10, "method": "session/new", "params": {"cwd": root}}).to_string());
+    stage.agent.stray(PATIENCE).expect("the request");
+    let opened = json!({"id": 10, "result": {"sessionId": "nulls"}, "error": null});
+    stage.agent.send(&opened.to_string());
+    stage.editor.stray(PATIENCE).expect("the answer");
+    let params = json!({"sessionId": "nulls", "path": world.path("root/f")});
+    let answer = parse(&stage.call(READ, &params));
+    assert_eq!(answer["result"]["content"], "one\n", "{answer}");
+}

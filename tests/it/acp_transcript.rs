@@ -119,6 +119,27 @@ fn a_file_that_was_written_by_two_names_is_undone_by_either() {
     }
 }
 
+/// Agents count their sessions, and begin with 1 in each project.
+#[test]
+fn a_session_of_the_same_name_in_another_project_is_another_one() {
+    let (one, other, state) = (World::new(), World::new(), World::new());
+    one.put("root/f", "one\n");
+    let start = |world: &World| Acp::start_in(&state.path("state"), &world.settings(), &PLAIN);
+    let first = start(&one);
+    first.write("f", "two\n");
+    let second = start(&other);
+    assert_eq!(second.read("/etc/passwd").code(), "outside_sandbox");
+    let writer = "writer-1";
+    assert_eq!(second.write("/etc/none", "x").code(), "outside_sandbox");
+    let log = String::from_utf8(first.run(["log"]).stdout).unwrap();
+    assert_eq!(log.lines().count(), 1, "{log}");
+    let said = first.run(["undo", "--session", writer, "none"]);
+    assert_eq!(said.status.code(), Some(1), "{said:?}");
+    let said = first.run(["undo", "--session", writer, "f"]);
+    assert!(said.status.success(), "{said:?}");
+    assert_eq!(one.get("root/f"), b"one\n");
+}
+
 /// What people see of it afterwards.
 #[test]
 fn the_journal_of_a_session_and_what_is_taken_back() {
@@ -173,7 +194,7 @@ fn the_journal_of_a_session_and_what_is_taken_back() {
     $ acp-fs undo --session writer-2
     BASE/root/new: nothing left to take back
     $ acp-fs undo --session nobody
-    acp-fs: no session nobody in these roots; `acp-fs log` lists them
+    acp-fs: no session nobody in these roots (name those that acp-fs was started with); `acp-fs log` lists them
     ");
     assert_eq!(world.get("root/f"), b"one\n");
     assert!(!world.path("root/new").exists());

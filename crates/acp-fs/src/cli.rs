@@ -164,12 +164,15 @@ fn changes(
     session: &str,
     path: Option<&str>,
 ) -> Result<Vec<Changed>, Failure> {
+    let path = path.map(|path| absolute(workspace, path));
+    let path = path.as_deref();
     let records = records(workspace)?;
     let of_session = || records.iter().filter(|record| record.session == session);
     let Some(last) = of_session().next_back() else {
         let shown = one_line(session);
         return Err(Failure::failed(format!(
-            "no session {shown} in these roots; `acp-fs log` lists them"
+            "no session {shown} in these roots (name those that acp-fs was started with); \
+             `acp-fs log` lists them"
         )));
     };
     let of_run = || of_session().filter(|record| record.run == last.run);
@@ -193,24 +196,47 @@ fn changes(
             }),
         }
     }
+    if let (true, Some(path)) = (all.is_empty(), path) {
+        let shown = one_line(path);
+        return Err(Failure::failed(format!(
+            "the session did not change {shown}"
+        )));
+    }
     if all.is_empty() {
         let _unprinted = writeln!(io::stderr(), "acp-fs: the session changed nothing there");
     }
     Ok(all)
 }
 
-/// Returns the records of the roots, and those of no root, oldest first.
+/// Returns a path as sessions name it: a relative one is below the first root.
+fn absolute(workspace: &Workspace, path: &str) -> String {
+    let roots = workspace.roots();
+    match roots.first() {
+        Some(root) if !path.starts_with('/') => {
+            let path = path.trim_start_matches("./");
+            format!(
+                "{}/{path}",
+                root.real_path.display().to_string().trim_end_matches('/')
+            )
+        }
+        _ => path.to_owned(),
+    }
+}
+
+/// Returns the records of the runs in these roots, oldest first.
 fn records(workspace: &Workspace) -> Result<Vec<Record>, Failure> {
     let dir = workspace.state_dir();
     let dir = dir.ok_or_else(|| Failure::failed("there is no journal: name --state"))?;
     let records = journal::records(&dir);
     let mut records = records.map_err(|error| Failure::failed(format!("the journal: {error}")))?;
     let roots = workspace.roots();
-    records.retain(|record| {
-        record.root.as_ref().is_none_or(|path| {
-            let mut roots = roots.iter();
-            roots.any(|root| root.real_path.as_os_str() == path.as_str())
-        })
+    let is_ours = |path: &String| {
+        let mut roots = roots.iter();
+        roots.any(|root| root.real_path.as_os_str() == path.as_str())
+    };
+    records.retain(|record| match &record.root {
+        Some(root) => is_ours(root),
+        None => record.roots.iter().any(is_ours),
     });
     Ok(records)
 }

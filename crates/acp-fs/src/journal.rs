@@ -32,6 +32,9 @@ pub(crate) struct Record {
     pub(crate) root: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
+    /// Of what lies in no root: the roots that the run works in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) roots: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) line: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]

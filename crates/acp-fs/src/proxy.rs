@@ -51,6 +51,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_secs(1);
 /// How long is waited for output that an agent may have left when it ended.
 const DRAIN: Duration = Duration::from_millis(500);
+/// The same, where there is always more; while the editor takes it in, time stands still.
+const LONG_DRAIN: Duration = Duration::from_secs(3);
 const GLANCE: Duration = Duration::from_millis(5);
 /// How long the requests of an agent that has ended may take.
 const LAST_WRITES: Duration = Duration::from_secs(30);
@@ -220,11 +222,17 @@ impl Proxy {
     /// Passes on what an agent that has ended has written, and answers what it has asked for.
     fn drain(&self) {
         let mut seen = (0, Instant::now());
-        // Somebody whom the agent has started may hold its output open, and write nothing.
-        while !self.from_agent.has_ended() && seen.1.elapsed() < DRAIN {
+        let mut waited = Duration::ZERO;
+        // Somebody whom the agent has started may hold its output open, and write nothing, or go on
+        // writing for ever.
+        while !self.from_agent.has_ended() && seen.1.elapsed() < DRAIN && waited < LONG_DRAIN {
             let batches = self.from_agent.batches.load(Ordering::Acquire);
-            if batches != seen.0 || !self.from_agent.is_waiting.load(Ordering::Acquire) {
+            let is_waiting = self.from_agent.is_waiting.load(Ordering::Acquire);
+            if batches != seen.0 || !is_waiting {
                 seen = (batches, Instant::now());
+            }
+            if is_waiting {
+                waited += GLANCE;
             }
             thread::sleep(GLANCE);
         }
@@ -238,17 +246,17 @@ impl Proxy {
         let judge = |line: &[u8]| self.judge_editor(line);
         // An agent that is gone has ended, or will: that is told elsewhere.
         let meter = Meter::default();
-        let _gone = pass(&meter, from, to_agent, &self.to_editor, judge);
+        pass(&meter, from, to_agent, &self.to_editor, judge, || ());
     }
 
     fn pass_from_agent(&self, from: Intake, tell: &Sender<Event>) {
         let back = &self.gate.to_agent;
         let judge = |line: &[u8]| self.judge_agent(line);
-        let passed_on = pass(&self.from_agent, from, &self.to_editor, back, judge);
-        self.from_agent.is_ended.store(true, Ordering::Release);
-        if passed_on.is_err() {
+        let gone = || {
             let _ended = tell.send(Event::EditorGone);
-        }
+        };
+        pass(&self.from_agent, from, &self.to_editor, back, judge, gone);
+        self.from_agent.is_ended.store(true, Ordering::Release);
     }
 
     /// Says what becomes of a line of the editor.
@@ -316,8 +324,9 @@ impl Proxy {
     fn welcomed(&self, line: &[u8], frame: &Frame<'_>) -> Option<String> {
         let hello = frame.params.map(RawValue::get).unwrap_or_default();
         let hello: Hello = object(hello).unwrap_or_default();
-        if hello.protocol_version.as_u64() != Some(1) {
-            // Later versions have no files of the editor.
+        let is_first = hello.protocol_version.as_f64() == Some(1.0);
+        if !is_first && hello.client_capabilities.get("fs").is_none() {
+            // Later versions have no files of the editor; who offers one may be answered by the first.
             return None;
         }
         let flags = [

@@ -15,6 +15,9 @@ pub const READ_TEXT_FILE: &str = "fs/read_text_file";
 /// The method that writes a file.
 pub const WRITE_TEXT_FILE: &str = "fs/write_text_file";
 
+/// The most bytes that a path and the id of a session may have: no file system takes more.
+const MAX_NAME: usize = 64 * 1024;
+
 /// The key of `_meta` under which an answer says more than the protocol has words for.
 const FACTS: &str = "postern/facts";
 
@@ -299,7 +302,7 @@ impl RpcError {
     /// Returns `-32002` for a session that nobody has opened, or that is closed.
     pub fn unknown_session(id: &str) -> Self {
         let shown = fs_core::one_line(id);
-        let message = format!("Session not found: {shown}");
+        let message = format!("Session not found: {}", cut(&shown));
         Self::new(-32002, ErrorKind::NotFound.code(), message)
             .with("sessionId", id)
             .with("hint", "use a session that is open: session/new opens one")
@@ -307,7 +310,7 @@ impl RpcError {
 
     /// Returns `-32601` for a method of this name.
     pub fn unknown_method(method: &str) -> Self {
-        let message = format!("Method not found: {}", fs_core::one_line(method));
+        let message = format!("Method not found: {}", cut(&fs_core::one_line(method)));
         let hint = format!("the methods for files are {READ_TEXT_FILE} and {WRITE_TEXT_FILE}");
         Self::new(-32601, "unknown_method", message).with("hint", hint)
     }
@@ -430,6 +433,11 @@ impl Params {
 
     fn text(&mut self, name: &str) -> Result<String, RpcError> {
         match self.0.remove(name) {
+            // What cannot be the name of anything is neither sent back nor written down.
+            Some(Value::String(text)) if name != "content" && text.len() > MAX_NAME => {
+                let reason = format!("it has {} bytes, {MAX_NAME} are allowed", text.len());
+                Err(RpcError::invalid(name, reason))
+            }
             Some(Value::String(text)) => Ok(text),
             Some(other) => {
                 let reason = format!("it must be a text, not {}", shown(&other));
@@ -475,18 +483,20 @@ fn whole(value: &Value) -> Option<u32> {
     fits.then_some(number as u32)
 }
 
+/// Returns the beginning of a text that may be long.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 /// Returns a value in a few words.
 fn shown(value: &Value) -> String {
     match value {
         Value::Object(_) => "an object".to_owned(),
         Value::Array(_) => "a list".to_owned(),
-        other => {
-            let spelt = other.to_string();
-            match spelt.char_indices().nth(40) {
-                Some((end, _)) => format!("{}…", spelt.get(..end).unwrap_or_default()),
-                None => spelt,
-            }
-        }
+        other => cut(&other.to_string()),
     }
 }
 

@@ -37,6 +37,8 @@ pub(crate) struct Frame<'l> {
     pub(crate) is_ambiguous: bool,
     /// Whether a method is one for files, or no text, so that nobody knows what others take it for.
     names_files: bool,
+    /// Whether a method, in whatever letters its field is, is one for files.
+    says_files: bool,
     has_odd_fields: bool,
 }
 
@@ -78,20 +80,29 @@ impl Line<'_> {
             && memchr::memchr(b'\r', inner).is_some()
         {
             let mut parts = inner.split(|byte| *byte == b'\r');
-            frame.is_ambiguous |= parts.any(|part| match Line::parse(part) {
-                Line::Frame(part) => part.names_files || part.is_ambiguous,
-                Line::List => true,
-                _ => false,
-            });
+            frame.is_ambiguous |= parts.any(asks_for_files);
         }
         self
+    }
+}
+
+/// Returns whether a part of a line is a request for files, or a list with one in it.
+fn asks_for_files(part: &[u8]) -> bool {
+    match Line::parse(part) {
+        Line::Frame(frame) => frame.says_files,
+        Line::List => {
+            let items = serde_json::from_slice::<Vec<&RawValue>>(part).unwrap_or_default();
+            let mut items = items.iter();
+            items.any(|item| object::<Frame<'_>>(item.get()).is_some_and(|item| item.says_files))
+        }
+        _ => false,
     }
 }
 
 impl Frame<'_> {
     /// Returns whether the frame asks for files, for anybody who reads it.
     pub(crate) fn is_for_files(&self) -> bool {
-        self.names_files
+        self.names_files || self.is_ambiguous
     }
 
     fn settle(&mut self) {
@@ -99,12 +110,17 @@ impl Frame<'_> {
     }
 
     fn name_method(&mut self, raw: &RawValue) {
+        // So some write a field that they do not have.
+        if is_null(raw) {
+            return;
+        }
         let Ok(method) = serde_json::from_str::<String>(raw.get()) else {
             // What is no text names nothing, for readers who take it as it is.
             (self.names_files, self.has_odd_fields) = (true, true);
             return;
         };
-        self.names_files |= method.starts_with(FILES);
+        self.says_files |= method.starts_with(FILES);
+        self.names_files |= self.says_files;
         self.has_odd_fields |= self.method.is_some();
         self.method = Some(Cow::Owned(method));
     }
@@ -136,7 +152,10 @@ impl<'l> Deserialize<'l> for Frame<'l> {
                             frame.has_odd_fields |= put(&mut frame.params, map.next_value()?);
                         }
                         "result" => drop(put(&mut frame.result, map.next_value()?)),
-                        "error" => drop(put(&mut frame.error, map.next_value()?)),
+                        "error" => {
+                            let error: &RawValue = map.next_value()?;
+                            frame.error = Some(error).filter(|error| !is_null(error));
+                        }
                         other => {
                             let is_odd = ["method", "id", "params"]
                                 .iter()
@@ -162,10 +181,17 @@ impl Frame<'_> {
     /// Some readers take a field in capitals for the one in small letters.
     fn name_oddly(&mut self, raw: &RawValue) {
         let method = serde_json::from_str::<String>(raw.get());
-        let is_harmless = method.is_ok_and(|method| !method.starts_with(FILES));
+        self.says_files |= method
+            .as_ref()
+            .is_ok_and(|method| method.starts_with(FILES));
+        let is_harmless = is_null(raw) || method.is_ok_and(|method| !method.starts_with(FILES));
         self.names_files |= !is_harmless;
         self.has_odd_fields = true;
     }
+}
+
+fn is_null(raw: &RawValue) -> bool {
+    raw.get() == "null"
 }
 
 /// The name of a field, borrowed where it has no escapes.
@@ -202,6 +228,11 @@ pub(crate) fn object<'t, T: Deserialize<'t>>(text: &'t str) -> Option<T> {
 
 /// Returns an id in one spelling, so that an answer is found however its id is written.
 pub(crate) fn id_key(id: &RawValue) -> String {
+    let is_whole = |byte: u8| byte.is_ascii_digit() || byte == b'-';
+    if id.get().bytes().all(is_whole) {
+        // However large it is.
+        return id.get().to_owned();
+    }
     match serde_json::from_str::<serde_json::Value>(id.get()) {
         Ok(value) => match value.as_f64().filter(|_| value.as_i64().is_none()) {
             Some(number) if number.fract() == 0.0 => format!("{number:.0}"),
@@ -228,8 +259,9 @@ mod tests {
         let frame = frame(line);
         let seen = match (frame.is_for_files(), frame.is_ambiguous) {
             (true, false) => "files",
-            (_, true) => "ambiguous",
+            (true, true) => "ambiguous",
             (false, false) => "passes",
+            (false, true) => "ambiguous, and passes",
         };
         assert_eq!(seen, wanted, "{line}");
     }
@@ -246,6 +278,20 @@ mod tests {
     }
 
     #[test]
+    fn a_field_of_null_is_not_there() {
+        check(r#"{"id":1,"method":null,"result":{}}"#, "passes");
+        check(r#"{"id":1,"Method":null,"result":{}}"#, "passes");
+        check(r#"{"id":1,"method":null,"method":"fs/x"}"#, "files");
+        check(r#"{"id":1,"method":"fs/x","method":null}"#, "files");
+        assert!(
+            frame(r#"{"id":1,"result":{},"error":null}"#)
+                .error
+                .is_none()
+        );
+        assert!(frame(r#"{"id":1,"error":{}}"#).error.is_some());
+    }
+
+    #[test]
     fn what_two_readers_may_read_differently_is_told() {
         check(r#"{"method":"a","method":"fs/x"}"#, "ambiguous");
         check(r#"{"method":"fs/x","method":"a"}"#, "ambiguous");
@@ -258,7 +304,9 @@ mod tests {
         // Some readers take a CR for the end of a line.
         check("{\"a\":\r{\"method\":\"fs/x\"}\r}", "ambiguous");
         check("{\"a\":\r[{\"method\":\"fs/x\"}]\r}", "ambiguous");
+        check("{\"a\":\r{\"Method\":\"fs/x\"}\r}", "ambiguous");
         check("{\"a\":\r{\"method\":\"b\"}\r}", "passes");
+        check("{\"a\":\r[]\r,\"b\":\r[{\"method\":1}]\r}", "passes");
         check("{\"method\":\"fs/x\"}\r\n", "files");
         // These concern no file, and are the peers' business.
         check(r#"{"method":"a","method":"b"}"#, "passes");
@@ -300,5 +348,6 @@ mod tests {
         assert_ne!(key("1"), key(r#""1""#));
         assert_eq!(key("null"), "null");
         assert_ne!(key("1.5"), key("1"));
+        assert_ne!(key("18446744073709551616"), key("18446744073709551617"));
     }
 }

@@ -292,6 +292,9 @@ impl Gate {
             record.root = root.cloned();
             record.file = Some(place.path.to_string());
         }
+        if record.root.is_none() {
+            record.roots = self.roots.values().cloned().collect();
+        }
         if let Request::Read(read) = request {
             (record.line, record.limit) = (read.line, read.limit);
         }

@@ -6,7 +6,7 @@ use acp_fs::RpcError;
 use tracing::warn;
 
 use super::frame::Line;
-use super::pipe::{Batch, Gone, Intake, Sink};
+use super::pipe::{Batch, Intake, Sink};
 
 /// How much of a line that is no frame is shown.
 const SHOWN: usize = 512;
@@ -47,19 +47,21 @@ impl Meter {
 
 /// Passes lines on until there are no more, as many at once as are there.
 ///
-/// # Errors
-/// Once nobody reads them any more; they are read all the same, so that nobody waits to write them.
+/// It is told at once when nobody reads them any more; they are read all the same, so that nobody
+/// waits to write them.
 pub(crate) fn pass(
     meter: &Meter,
     mut from: Intake,
     to: &Sink,
     back: &Sink,
     mut judge: impl FnMut(&[u8]) -> Verdict,
-) -> Result<(), Gone> {
-    let mut is_gone = Ok(());
+    gone: impl Fn(),
+) {
+    let mut is_gone = false;
     let mut send = |lines: &[u8]| {
-        if !lines.is_empty() && to.write(lines).is_err() {
-            is_gone = Err(Gone);
+        if !lines.is_empty() && to.write(lines).is_err() && !is_gone {
+            is_gone = true;
+            gone();
         }
     };
     loop {
@@ -74,10 +76,10 @@ pub(crate) fn pass(
                 let message = "Invalid request: a frame over 256 MiB";
                 let _gone = back.write(&nobodys(-32600, "too_large", message));
             }
-            Ok(Batch::End) => return is_gone,
+            Ok(Batch::End) => return,
             Err(error) => {
                 warn!("a pipe cannot be read: {error}");
-                return is_gone;
+                return;
             }
         }
     }

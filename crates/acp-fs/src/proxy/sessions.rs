@@ -142,7 +142,7 @@ impl Sessions {
             (Awaited::Initialize, Some(result)) => self.see_agent(result),
             (Awaited::Opens(directories), Some(result)) => {
                 if let Some(opened) = parse::<Opened>(result)
-                    && !methods.has_session(&opened.session_id)
+                    && !self.is_open(&opened.session_id, &directories)
                 {
                     self.open(&opened.session_id, &directories, methods);
                 }
@@ -171,6 +171,14 @@ impl Sessions {
         if let (Some(directories), None) = (first, second) {
             self.open(id, &directories, methods);
         }
+    }
+
+    /// Returns whether a session is open in these very directories: what it was served still counts.
+    fn is_open(&self, id: &str, directories: &[PathBuf]) -> bool {
+        self.table()
+            .open
+            .get(id)
+            .is_some_and(|open| open == directories)
     }
 
     /// Opens a session; where its directories make no sense everything is outside of it.
