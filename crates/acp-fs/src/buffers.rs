@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use fs_core::{Cancel, Patch, Result, Version};
+use fs_core::{Cancel, Patch, Result, TextFormat, Version};
 
 /// An editor's open documents, saved or not.
 ///
@@ -36,9 +36,10 @@ pub trait Buffers: Send + Sync {
         let _ = (document, text, version);
     }
 
-    /// Returns whether [`Buffers::apply`] may write files itself, so that the history has to look
-    /// at the disk before and after.
-    fn writes_files(&self) -> bool {
+    /// Returns whether [`Buffers::apply`] may write this file itself, so that the history has to look
+    /// at the disk before and after, and the directories above it have to be there.
+    fn writes_files(&self, document: &Document<'_>) -> bool {
+        let _ = document;
         false
     }
 }
@@ -65,6 +66,8 @@ pub struct OnDisk {
     pub size: u64,
     /// Its text without byte order mark; `None` over 4 MiB, and where it is no text.
     pub text: Option<Arc<str>>,
+    /// Its encoding, byte order mark and line breaks; `None` where there is no text.
+    pub format: Option<TextFormat>,
     /// Its version.
     pub version: Version,
 }
@@ -142,7 +145,7 @@ impl<B: Buffers + ?Sized> Buffers for Arc<B> {
         (**self).saved(document, text, version);
     }
 
-    fn writes_files(&self) -> bool {
-        (**self).writes_files()
+    fn writes_files(&self, document: &Document<'_>) -> bool {
+        (**self).writes_files(document)
     }
 }

@@ -1,10 +1,9 @@
 //! A file that a call is about: what the disk and the editor have of it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use fs_core::{Cancel, Error, ErrorKind, FileBytes, ReadOptions, Result, TextFormat, Version};
-use fs_sandbox::{Links, Opened, RealPlace};
+use fs_sandbox::{Opened, RealPlace, Rights};
 
 use crate::buffers::{Buffers, Document, OnDisk, Snapshot};
 use crate::methods::FileMethods;
@@ -16,8 +15,8 @@ use crate::wire::RpcError;
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) disk: Option<OnDisk>,
+    /// Where the file is, or would be; `None` where the path leads nowhere.
     pub(crate) place: Option<RealPlace>,
-    pub(crate) format: Option<TextFormat>,
     pub(crate) opened: Option<Opened>,
     /// Why the bytes on the disk are no text.
     pub(crate) trouble: Option<Error>,
@@ -41,7 +40,7 @@ impl<B: Buffers> FileMethods<B> {
     /// # Errors
     /// Those of the editor.
     pub(crate) fn snapshot(&self, call: Call<'_>, found: &Found) -> Result<Option<Snapshot>> {
-        call.with_document(found, |document| {
+        let snapshot = call.with_document(found, |document| {
             let Some(snapshot) = self.buffers.snapshot(document)? else {
                 return Ok(None);
             };
@@ -54,7 +53,8 @@ impl<B: Buffers> FileMethods<B> {
                 }
                 None => Ok(Some(snapshot)),
             }
-        })
+        });
+        snapshot.unwrap_or(Ok(None))
     }
 
     /// Returns what the disk has of the file.
@@ -69,7 +69,7 @@ impl<B: Buffers> FileMethods<B> {
     /// Returns what an open file holds.
     pub(crate) fn look(&self, call: Call<'_>, opened: Option<Opened>) -> Result<Found> {
         let Some(opened) = opened else {
-            return Ok(Found::nothing(call));
+            return Found::nothing(call);
         };
         let mut version = None;
         let mut text = None;
@@ -104,10 +104,10 @@ impl<B: Buffers> FileMethods<B> {
             disk: Some(OnDisk {
                 size: opened.size,
                 text,
+                format,
                 version,
             }),
             place: Some(opened.place()),
-            format,
             opened: Some(opened),
             trouble,
         })
@@ -115,19 +115,38 @@ impl<B: Buffers> FileMethods<B> {
 }
 
 impl Found {
-    /// Returns that nothing is there.
-    fn nothing(call: Call<'_>) -> Self {
-        Self {
+    /// Returns that nothing is there, in a place where something could be for this session: an editor
+    /// may have it unsaved.
+    ///
+    /// # Errors
+    /// `outside_sandbox`, `denied_by_policy`, also of a file in directories that are not there yet.
+    fn nothing(call: Call<'_>) -> Result<Self> {
+        use ErrorKind::{DeniedByPolicy, OutsideSandbox};
+        let place = call.session.workspace.place_to_be(call.path, Rights::READ);
+        let place = match place {
+            Err(error) if matches!(error.kind(), DeniedByPolicy | OutsideSandbox) => {
+                return Err(error);
+            }
+            place => place.ok(),
+        };
+        Ok(Self {
             disk: None,
-            place: call
-                .session
-                .workspace
-                .place_of(call.path, Links::Follow)
-                .ok(),
-            format: None,
+            place,
             opened: None,
             trouble: None,
-        }
+        })
+    }
+
+    pub(crate) fn version(&self) -> Option<&Version> {
+        self.disk.as_ref().map(|disk| &disk.version)
+    }
+
+    pub(crate) fn text(&self) -> Option<&Arc<str>> {
+        self.disk.as_ref().and_then(|disk| disk.text.as_ref())
+    }
+
+    pub(crate) fn format(&self) -> Option<TextFormat> {
+        self.disk.as_ref().and_then(|disk| disk.format)
     }
 }
 
@@ -161,23 +180,21 @@ impl Call<'_> {
             .remember(place.clone(), Belief { text, version });
     }
 
-    /// Hands the document to an editor.
+    /// Hands the document to an editor; `None` where the path leads nowhere, since an editor would make
+    /// something else of it.
     pub(crate) fn with_document<T>(
         &self,
         found: &Found,
         then: impl FnOnce(&Document<'_>) -> T,
-    ) -> T {
-        let path = match &found.place {
-            Some(place) => self.session.spelled(place),
-            None => PathBuf::from(self.asked),
-        };
-        then(&Document {
+    ) -> Option<T> {
+        let path = self.session.spelled(found.place.as_ref()?);
+        Some(then(&Document {
             session_id: self.session_id,
             asked: self.asked,
             path: &path,
             on_disk: found.disk.as_ref(),
             cancel: self.cancel,
-        })
+        }))
     }
 }
 

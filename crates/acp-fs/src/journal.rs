@@ -3,7 +3,7 @@
 //! The history knows what a change took away; the journal knows which session asked for what, and
 //! what it was told. It is bounded: a file of 16 MiB and the one before it.
 
-use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::{Mutex, PoisonError};
 
 use cap_std::fs::{Dir, File, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
@@ -125,8 +125,18 @@ pub(crate) fn records(dir: &Dir) -> io::Result<Vec<Record>> {
 
 fn begin(dir: &Dir) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.create(true).append(true).mode(0o600);
-    dir.open_with(NAME, &options)
+    options.create(true).read(true).append(true).mode(0o600);
+    let mut file = dir.open_with(NAME, &options)?;
+    // A line that was cut off, by a full disk or a kill, is not to take the next one with it.
+    let mut last = [b'\n'];
+    if file.metadata()?.len() > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
+    }
+    if last != [b'\n'] {
+        file.write_all(b"\n")?;
+    }
+    Ok(file)
 }
 
 #[cfg(test)]

@@ -5,16 +5,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use fs_core::{Cancel, Fallback, Result, unescape_name};
-use fs_sandbox::{Links, RealPlace, Workspace};
+use fs_core::{Cancel, Fallback, Result};
+use fs_sandbox::{RealPlace, Rights, Workspace};
 
 use crate::buffers::{Buffers, NoBuffers};
 use crate::found::Call;
-use crate::session::{self, MissingFile, Session, is_missing};
+use crate::session::{self, MissingFile, Session};
 use crate::wire::{Reply, Request, RpcError};
-
-/// How many directories of a file that are not there yet are looked through for its place.
-const MAX_NEW_DIRECTORIES: usize = 64;
 
 /// The two methods for files over a workspace and an editor's buffers.
 ///
@@ -125,8 +122,8 @@ impl<B: Buffers> FileMethods<B> {
 
     /// Opens a session whose files lie in `directories`: its working directory and the additional
     /// ones. Of each only what lies in a root of the workspace counts, or the roots that lie in it;
-    /// with none of them every path is outside. A session of this name that is open is replaced,
-    /// and what it was served is forgotten.
+    /// with none of them every path is outside. A session of this name that is open is replaced;
+    /// what it was served is remembered.
     ///
     /// # Errors
     /// `invalid_path` for a directory that is not absolute. No session is opened then.
@@ -136,11 +133,14 @@ impl<B: Buffers> FileMethods<B> {
         directories: &[PathBuf],
         missing: MissingFile,
     ) -> Result<()> {
-        let session = Session::open(&self.workspace, directories, missing)?;
+        let mut session = Session::open(&self.workspace, directories, missing)?;
         let mut sessions = self
             .sessions
             .write()
             .unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = sessions.get(id) {
+            session.served = Arc::clone(&open.served);
+        }
         sessions.insert(id.to_owned(), Arc::new(session));
         Ok(())
     }
@@ -187,8 +187,7 @@ impl<B: Buffers> FileMethods<B> {
                 self.read(call, read, found).map(Reply::Text)
             }
             Request::Write(write) => {
-                let saved = self.write(call, write);
-                saved.map(Reply::Saved).map_err(|error| call.told(error))
+                self.write(call, write).map(Reply::Saved)
             }
         })
     }
@@ -247,51 +246,6 @@ impl<B: Buffers> FileMethods<B> {
         let session = Arc::clone(sessions.get(request.session_id())?);
         drop(sessions);
         let path = session.path(request.path()).ok()?;
-        place_in(&session.workspace, &path)
+        session.workspace.place_to_be(&path, Rights::READ).ok()
     }
-}
-
-/// Returns the place of a file, also where its directory is not there yet.
-fn place_in(workspace: &Workspace, path: &str) -> Option<RealPlace> {
-    let mut above = path;
-    let mut names = Vec::new();
-    for _ in 0..MAX_NEW_DIRECTORIES {
-        match workspace.place_of(above, Links::Follow) {
-            Ok(place) => return below(place, &names),
-            Err(error) if is_missing(&error) => {}
-            Err(_) => return None,
-        }
-        let (head, name) = above.rsplit_once('/')?;
-        match name {
-            "" | "." => {}
-            // Nobody knows what is above a directory that is not there.
-            ".." => return None,
-            name => names.push(name),
-        }
-        above = without_end(head);
-    }
-    None
-}
-
-/// Returns a path without the slashes and dots at its end: with them it would have to be a
-/// directory, and may have become one only in part when it is looked at.
-fn without_end(path: &str) -> &str {
-    let mut path = path;
-    loop {
-        path = path.trim_end_matches('/');
-        match path.strip_suffix("/.") {
-            Some(head) => path = head,
-            None if path.is_empty() => return "/",
-            None => return path,
-        }
-    }
-}
-
-/// Returns the place of `names`, the last one first, below a directory.
-fn below(directory: RealPlace, names: &[&str]) -> Option<RealPlace> {
-    let RealPlace { root, mut path } = directory;
-    for name in names.iter().rev() {
-        path = path.join(&unescape_name(name)).ok()?;
-    }
-    Some(RealPlace { root, path })
 }

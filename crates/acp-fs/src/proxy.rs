@@ -15,7 +15,7 @@ mod splice;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -41,8 +41,10 @@ use pass::{Meter, Verdict, pass, refuse, shown};
 use pipe::{Intake, Sink, is_left};
 use sessions::Sessions;
 
-/// How many requests for files run at the same time.
+/// How many requests for files run at the same time, beside those that wait for the editor.
 const WORKERS: usize = 4;
+/// How many of those may wait.
+const MAX_WAITING: usize = 60;
 /// How long an agent has after its editor is gone, and again after it was asked to end.
 const GRACE: Duration = Duration::from_secs(5);
 /// How long an agent has that does not even read what its editor, who is gone, has left.
@@ -64,6 +66,9 @@ enum Event {
     AgentSilent,
     EditorGone,
     Signal(i32),
+    /// So many requests wait for the editor, more than ever before.
+    Waiting(usize),
+    Drained,
 }
 
 /// Both ends and what is known between them.
@@ -75,6 +80,7 @@ struct Proxy {
     to_editor: Arc<Sink>,
     from_agent: Meter,
     settings: ProxySettings,
+    workers: AtomicUsize,
 }
 
 /// Passes frames until one end is gone, and returns how the agent ended.
@@ -95,11 +101,8 @@ pub(crate) fn run(settings: ProxySettings) -> Result<Ending, Failure> {
     })?;
     let leash = agent.leash().map_err(io)?;
     let editors_end = from_editor.try_clone().map_err(io)?;
-    let proxy = Arc::new(Proxy::new(settings, to_editor, to_agent));
-    for _ in 0..WORKERS {
-        let proxy = Arc::clone(&proxy);
-        thread::spawn(move || proxy.gate.work());
-    }
+    let proxy = Arc::new(Proxy::new(settings, to_editor, to_agent, tell.clone()));
+    proxy.employ(WORKERS);
     {
         let (proxy, tell) = (Arc::clone(&proxy), tell.clone());
         thread::spawn(move || {
@@ -114,9 +117,10 @@ pub(crate) fn run(settings: ProxySettings) -> Result<Ending, Failure> {
             let _ended = tell.send(Event::AgentSilent);
         });
     }
+    let drained = tell.clone();
     thread::spawn(move || wait_for(agent, &tell));
     let ending = proxy.attend(&told, &leash, &editors_end);
-    proxy.drain();
+    proxy.drain_until_told(&told, drained);
     Ok(ending)
 }
 
@@ -145,7 +149,18 @@ fn watch_signals(tell: Sender<Event>) -> std::io::Result<()> {
 }
 
 impl Proxy {
-    fn new(settings: ProxySettings, to_editor: OwnedFd, to_agent: OwnedFd) -> Self {
+    fn new(
+        settings: ProxySettings,
+        to_editor: OwnedFd,
+        to_agent: OwnedFd,
+        tell: Sender<Event>,
+    ) -> Self {
+        let most = AtomicUsize::new(0);
+        let on_wait = move |waiting| {
+            if most.fetch_max(waiting, Ordering::AcqRel) < waiting {
+                let _ended = tell.send(Event::Waiting(waiting));
+            }
+        };
         let to_editor = Arc::new(Sink::new(to_editor));
         let to_agent = Arc::new(Sink::new(to_agent));
         let editor = Arc::new(Editor::new(
@@ -153,6 +168,7 @@ impl Proxy {
             settings.serve,
             settings.editor_timeout,
             &settings.run,
+            on_wait,
         ));
         let methods = FileMethods::new(settings.workspace.clone(), Arc::clone(&editor));
         let methods = methods.with_options(settings.options);
@@ -169,6 +185,16 @@ impl Proxy {
             to_editor,
             from_agent: Meter::default(),
             settings,
+            workers: AtomicUsize::new(0),
+        }
+    }
+
+    /// Has so many threads answer requests for files.
+    fn employ(self: &Arc<Self>, wanted: usize) {
+        while self.workers.load(Ordering::Acquire) < wanted {
+            self.workers.fetch_add(1, Ordering::AcqRel);
+            let proxy = Arc::clone(self);
+            thread::spawn(move || proxy.gate.work());
         }
     }
 
@@ -186,6 +212,8 @@ impl Proxy {
             match told.recv_timeout(left) {
                 Ok(Event::AgentEnded(ending)) => return ending,
                 Ok(Event::Signal(signal)) => leash.send(signal),
+                Ok(Event::Waiting(count)) => self.employ(WORKERS + count.min(MAX_WAITING)),
+                Ok(Event::Drained) => {}
                 Ok(Event::EditorGone) => {
                     // An agent ends when nobody writes to it any more. Somebody may be writing, and
                     // the agent not reading.
@@ -219,6 +247,22 @@ impl Proxy {
         }
     }
 
+    /// Drains, unless a signal ends that: somebody may read no more.
+    fn drain_until_told(self: &Arc<Self>, told: &Receiver<Event>, tell: Sender<Event>) {
+        let proxy = Arc::clone(self);
+        thread::spawn(move || {
+            proxy.drain();
+            let _ended = tell.send(Event::Drained);
+        });
+        while let Ok(event) = told.recv() {
+            match event {
+                Event::Drained | Event::Signal(_) => return,
+                Event::Waiting(count) => self.employ(WORKERS + count.min(MAX_WAITING)),
+                _ => {}
+            }
+        }
+    }
+
     /// Passes on what an agent that has ended has written, and answers what it has asked for.
     fn drain(&self) {
         let mut seen = (0, Instant::now());
@@ -243,7 +287,7 @@ impl Proxy {
 
     fn pass_from_editor(&self, from: Intake) {
         let to_agent = &self.gate.to_agent;
-        let judge = |line: &[u8]| self.judge_editor(line);
+        let judge = |line: &[u8], flush: &mut dyn FnMut()| self.judge_editor(line, flush);
         // An agent that is gone has ended, or will: that is told elsewhere.
         let meter = Meter::default();
         pass(&meter, from, to_agent, &self.to_editor, judge, || ());
@@ -251,7 +295,7 @@ impl Proxy {
 
     fn pass_from_agent(&self, from: Intake, tell: &Sender<Event>) {
         let back = &self.gate.to_agent;
-        let judge = |line: &[u8]| self.judge_agent(line);
+        let judge = |line: &[u8], flush: &mut dyn FnMut()| self.judge_agent(line, flush);
         let gone = || {
             let _ended = tell.send(Event::EditorGone);
         };
@@ -260,7 +304,7 @@ impl Proxy {
     }
 
     /// Says what becomes of a line of the editor.
-    fn judge_editor(&self, line: &[u8]) -> Verdict {
+    fn judge_editor(&self, line: &[u8], flush: &mut dyn FnMut()) -> Verdict {
         let frame = match Line::parse(line) {
             Line::Frame(frame) => frame,
             Line::Blank => return Verdict::Keep,
@@ -270,11 +314,12 @@ impl Proxy {
             }
         };
         let Some(method) = frame.method.as_deref() else {
-            return if self.editor.take(&frame) {
-                Verdict::Keep
-            } else {
-                Verdict::Pass
+            let Some(id) = self.editor.awaits(&frame) else {
+                return Verdict::Pass;
             };
+            flush();
+            self.editor.take(&id, &frame);
+            return Verdict::Keep;
         };
         let directories = self.sessions.see_request(&frame, &self.gate.methods);
         let changed = match (method, directories) {
@@ -286,7 +331,7 @@ impl Proxy {
     }
 
     /// Says what becomes of a line of the agent.
-    fn judge_agent(&self, line: &[u8]) -> Verdict {
+    fn judge_agent(&self, line: &[u8], flush: &mut dyn FnMut()) -> Verdict {
         let frame = match Line::parse(line) {
             Line::Frame(frame) => frame,
             Line::Blank => return Verdict::Keep,
@@ -301,6 +346,7 @@ impl Proxy {
             }
         };
         if frame.is_for_files() {
+            flush();
             self.gate.take(&frame, &self.sessions);
             return Verdict::Keep;
         }

@@ -1,12 +1,26 @@
 //! Reading: which text it is, and the window of it.
 
+use std::sync::Arc;
+
 use fs_core::{Error, LineRange, Problem, ReadOptions, Result, Window, window_of};
+use fs_edit::catch_up;
 
 use crate::buffers::{Buffers, OnDisk};
 use crate::found::{Call, Found};
 use crate::methods::{BeyondEof, FileMethods};
 use crate::session::MissingFile;
 use crate::wire::{ReadTextFile, RpcError, Source, TextFile};
+
+/// What a window was cut from.
+#[derive(Debug)]
+enum Whole {
+    /// A text of this document.
+    Text(Arc<str>),
+    /// A large file, of which nobody has all of the text.
+    Large,
+    /// Nothing is there, or nothing that is text.
+    Nothing,
+}
 
 impl<B: Buffers> FileMethods<B> {
     /// Returns the lines that are asked for.
@@ -33,7 +47,7 @@ impl<B: Buffers> FileMethods<B> {
             cancel: call.cancel.clone(),
             ..ReadOptions::default()
         };
-        let (window, source) = self
+        let (window, source, whole) = self
             .window(call, &found, &options)
             .map_err(|error| call.told(error))?;
         self.check_size(&window)
@@ -45,12 +59,13 @@ impl<B: Buffers> FileMethods<B> {
                     None => rpc,
                 }
             })?;
+        call.acknowledge(&found, &whole, source, &window);
         Ok(TextFile {
             content: window.text,
             first_line: window.first_line,
             returned_lines: window.returned_lines,
             total_lines: window.total_lines,
-            format: found.format,
+            format: found.format(),
             version: found.disk.map(|disk| disk.version),
             source,
             place: found.place,
@@ -63,31 +78,39 @@ impl<B: Buffers> FileMethods<B> {
         call: Call<'_>,
         found: &Found,
         options: &ReadOptions,
-    ) -> Result<(Window, Source)> {
+    ) -> Result<(Window, Source, Whole)> {
         if let Some(snapshot) = self.snapshot(call, found)? {
-            call.serve(found, Some(&snapshot.text));
-            return Ok((window_of(&snapshot.text, options)?, Source::Buffer));
+            let window = window_of(&snapshot.text, options)?;
+            return Ok((window, Source::Buffer, Whole::Text(snapshot.text)));
         }
-        let window = match (&found.disk, &found.trouble, &found.opened) {
-            (_, Some(_), Some(opened)) => call.session.workspace.read_opened(opened, options)?,
+        let (window, whole) = match (&found.disk, &found.trouble, &found.opened) {
+            (_, Some(_), Some(opened)) => {
+                let window = call.session.workspace.read_opened(opened, options)?;
+                (window, Whole::Nothing)
+            }
             (
                 Some(OnDisk {
                     text: Some(text), ..
                 }),
                 ..,
             ) => {
-                call.serve(found, Some(text));
-                window_of(text, options)?
+                (window_of(text, options)?, Whole::Text(Arc::clone(text)))
             }
             (Some(disk), _, Some(opened)) => {
                 self.check_whole(disk, options)?;
-                call.serve(found, None);
-                call.session.workspace.read_opened(opened, options)?
+                let window = call.session.workspace.read_opened(opened, options)?;
+                (window, Whole::Large)
             }
-            _ if call.session.missing == MissingFile::Empty => window_of("", options)?,
-            _ => return Err(Problem::NotFound.into()),
+            _ => {
+                // Whoever makes the file later writes what the session does not know.
+                call.serve(found, Some(&Arc::from("")));
+                if call.session.missing == MissingFile::Error {
+                    return Err(Problem::NotFound.into());
+                }
+                (window_of("", options)?, Whole::Nothing)
+            }
         };
-        Ok((window, Source::Disk))
+        Ok((window, Source::Disk, whole))
     }
 
     /// Checks that a file that is wanted as a whole can be answered, before its content is looked
@@ -144,6 +167,41 @@ impl<B: Buffers> FileMethods<B> {
             bound,
         }
         .into())
+    }
+}
+
+impl Call<'_> {
+    /// Remembers what the session has seen by a window, and nothing else of the text.
+    fn acknowledge(&self, found: &Found, whole: &Whole, source: Source, window: &Window) {
+        match (whole, window.first_line) {
+            (Whole::Text(text), Some(1)) if window.total_lines == Some(window.returned_lines) => {
+                self.serve(found, Some(text));
+            }
+            (Whole::Text(text), _) if text.is_empty() => self.serve(found, Some(text)),
+            (Whole::Text(text), Some(first)) => {
+                let base = self.known(found, text, source);
+                let first = first.saturating_sub(1);
+                let seen = first..first + window.returned_lines;
+                match base {
+                    base if base == *text => self.serve(found, Some(text)),
+                    base => self.serve(found, Some(&catch_up(&base, text, seen).into())),
+                }
+            }
+            (Whole::Large, Some(_)) => self.serve(found, None),
+            _ => {}
+        }
+    }
+
+    /// Returns what the session knows of a text of which it is shown a part: what it was served
+    /// before, else what is on the disk, since only what is unsaved there is news to everybody.
+    fn known(&self, found: &Found, text: &Arc<str>, source: Source) -> Arc<str> {
+        let belief = found.place.as_ref();
+        let belief = belief.and_then(|place| self.session.served.recall(place));
+        let on_disk = || match source {
+            Source::Disk => Arc::clone(text),
+            Source::Buffer => found.text().map_or_else(|| "".into(), Arc::clone),
+        };
+        belief.and_then(|belief| belief.text).unwrap_or_else(on_disk)
     }
 }
 

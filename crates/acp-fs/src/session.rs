@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fs_core::{ErrorKind, Problem, RelPath, Result, escape_name};
 use fs_sandbox::{RealPlace, RootInfo, Workspace};
@@ -26,7 +27,7 @@ pub(crate) struct Session {
     /// The roots, cut down to the session's directories.
     pub(crate) workspace: Workspace,
     pub(crate) missing: MissingFile,
-    pub(crate) served: Served,
+    pub(crate) served: Arc<Served>,
     /// The session's directories as the editor spells them, with their real paths.
     spellings: Vec<(String, PathBuf)>,
     /// The real paths of the roots by their names.
@@ -55,13 +56,14 @@ impl Session {
         Ok(Self {
             workspace: workspace.narrowed(&within)?.for_tool("fs/write_text_file"),
             missing,
-            served: Served::default(),
+            served: Arc::default(),
             spellings: spellings.collect(),
             roots: roots.map(|root| (root.name, root.real_path)).collect(),
         })
     }
 
-    /// Returns the path for the workspace: with the session's directories by their real names.
+    /// Returns the path for the workspace: with the session's directories by their real names. It is
+    /// taken as it is, a backslash for a backslash.
     ///
     /// # Errors
     /// `invalid_path` for one that is not absolute, or is a URI or of another system.
@@ -75,9 +77,10 @@ impl Session {
         Ok(match fitting.max_by_key(|(length, ..)| *length) {
             Some((_, real, below)) => {
                 let real = spelt(real);
+                let below = spelt(Path::new(below));
                 Cow::Owned(format!("{}{below}", real.trim_end_matches('/')))
             }
-            None => Cow::Borrowed(asked),
+            None => spelt(Path::new(asked)),
         })
     }
 
@@ -90,6 +93,11 @@ impl Session {
         });
         let nearest = fitting.max_by_key(|(length, _)| *length);
         nearest.map_or(real, |(_, path)| path)
+    }
+
+    /// Returns the path of a place for the workspace.
+    pub(crate) fn path_of(&self, place: &RealPlace) -> String {
+        spelt(&self.real(place)).into_owned()
     }
 
     fn real(&self, place: &RealPlace) -> PathBuf {
@@ -151,6 +159,7 @@ fn spelt(path: &Path) -> Cow<'_, str> {
 /// `invalid_path`.
 fn check_absolute(path: &str) -> Result<()> {
     let reason = match path.as_bytes() {
+        bytes if bytes.contains(&0) => "it holds a NUL",
         [b'/', ..] => return Ok(()),
         [] => "it is empty",
         [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic() => {

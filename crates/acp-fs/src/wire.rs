@@ -3,6 +3,8 @@
 //! Source: the JSON schema of version 1 and the protocol's pages on the file system, errors and
 //! cancellation.
 
+mod params;
+
 use std::fmt;
 
 use fs_core::{Error, ErrorKind, Field, Problem, TextFormat, Version};
@@ -10,13 +12,12 @@ use fs_sandbox::RealPlace;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use params::Params;
+
 /// The method that reads a file.
 pub const READ_TEXT_FILE: &str = "fs/read_text_file";
 /// The method that writes a file.
 pub const WRITE_TEXT_FILE: &str = "fs/write_text_file";
-
-/// The most bytes that a path and the id of a session may have: no file system takes more.
-const MAX_NAME: usize = 64 * 1024;
 
 /// The key of `_meta` under which an answer says more than the protocol has words for.
 const FACTS: &str = "postern/facts";
@@ -117,6 +118,8 @@ pub struct Saved {
     /// The number of the change that gave back what an editor had lost on the disk: line breaks, or
     /// the byte order mark.
     pub mending: Option<u64>,
+    /// How many other names of the file have kept what it held before.
+    pub parted_links: u64,
     /// What was done but could not be made sure.
     pub warnings: Vec<String>,
     /// Where the file is. It is not for answers.
@@ -143,6 +146,9 @@ pub struct RpcError {
     /// The stable code, the path as it was sent, the next step, and the numbers of the problem.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub data: Map<String, Value>,
+    /// The number that the history has of a change that was made all the same. It is not for answers.
+    #[serde(skip)]
+    pub entry: Option<u64>,
 }
 
 impl Request {
@@ -259,6 +265,9 @@ impl Saved {
         if self.is_merged {
             facts.insert("merged".to_owned(), true.into());
         }
+        if self.parted_links > 0 {
+            facts.insert("parted_links".to_owned(), self.parted_links.into());
+        }
         if !self.warnings.is_empty() {
             facts.insert("warnings".to_owned(), self.warnings.clone().into());
         }
@@ -283,6 +292,7 @@ impl RpcError {
             code,
             message: message.into(),
             data: Map::from_iter([("code".to_owned(), stable.into())]),
+            entry: None,
         }
     }
 
@@ -291,6 +301,17 @@ impl RpcError {
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.data.insert(name.to_owned(), value.into());
         self
+    }
+
+    /// Returns the error with the fact that the file was changed all the same, as which entry of the
+    /// history.
+    pub(crate) fn after_change(self, entry: Option<u64>) -> Self {
+        let message = format!("{}; the file has been changed all the same", self.message);
+        Self {
+            message,
+            entry,
+            ..self.with("changed", true)
+        }
     }
 
     /// Returns `-32602` for a field.
@@ -381,6 +402,7 @@ fn hint(error: &Error) -> Option<String> {
         ErrorKind::IsADirectory => "name a file in it",
         ErrorKind::NotADirectory => "check the path",
         ErrorKind::HardLink => "use another name",
+        ErrorKind::Unencodable => "leave out what the file's encoding has no form for",
         ErrorKind::OutOfRange => "read fewer lines, or from a line that is there",
         _ => return error.hint(),
     };
@@ -397,106 +419,11 @@ fn value(field: Field) -> Value {
     }
 }
 
-/// The parameters of a request.
-struct Params(Map<String, Value>);
-
-impl Params {
-    fn parse(params: &str) -> Result<Self, RpcError> {
-        match serde_json::from_str(params) {
-            Ok(Value::Object(fields)) => Ok(Self(fields)),
-            Ok(_) => Err(RpcError::invalid("params", "it must be an object")),
-            Err(error) => {
-                // The line was JSON, so it is something that JSON can say and a text cannot.
-                let reason = format!("half of a surrogate pair, or too deep a nest: {error}");
-                Err(RpcError::invalid("params", reason))
-            }
-        }
-    }
-
-    fn into_read(mut self) -> Result<Request, RpcError> {
-        Ok(Request::Read(ReadTextFile {
-            session_id: self.text("sessionId")?,
-            path: self.text("path")?,
-            line: self.count("line")?,
-            limit: self.count("limit")?,
-        }))
-    }
-
-    fn into_write(mut self) -> Result<Request, RpcError> {
-        Ok(Request::Write(WriteTextFile {
-            session_id: self.text("sessionId")?,
-            path: self.text("path")?,
-            content: self.text("content")?,
-            turned_breaks: self.says_crlf(),
-        }))
-    }
-
-    fn text(&mut self, name: &str) -> Result<String, RpcError> {
-        match self.0.remove(name) {
-            // What cannot be the name of anything is neither sent back nor written down.
-            Some(Value::String(text)) if name != "content" && text.len() > MAX_NAME => {
-                let reason = format!("it has {} bytes, {MAX_NAME} are allowed", text.len());
-                Err(RpcError::invalid(name, reason))
-            }
-            Some(Value::String(text)) => Ok(text),
-            Some(other) => {
-                let reason = format!("it must be a text, not {}", shown(&other));
-                Err(RpcError::invalid(name, reason))
-            }
-            None => Err(RpcError::invalid(name, "it is missing")),
-        }
-    }
-
-    /// Returns whether `_meta` says that the file has CR LF.
-    fn says_crlf(&self) -> bool {
-        let meta = self.0.get("_meta").and_then(|meta| meta.get("lineEnding"));
-        meta.and_then(Value::as_str)
-            .is_some_and(|ending| ending.eq_ignore_ascii_case("crlf"))
-    }
-
-    fn count(&mut self, name: &str) -> Result<Option<u32>, RpcError> {
-        let value = self.0.remove(name).filter(|value| !value.is_null());
-        let Some(value) = value else { return Ok(None) };
-        whole(&value).map(Some).ok_or_else(|| {
-            let reason = format!(
-                "it must be a whole number from 0 to {}, not {}",
-                u32::MAX,
-                shown(&value)
-            );
-            RpcError::invalid(name, reason)
-        })
-    }
-}
-
-/// Returns a number that is whole and fits, whatever its spelling: `10`, `10.0` and `1e1`.
-fn whole(value: &Value) -> Option<u32> {
-    if let Some(number) = value.as_u64() {
-        return u32::try_from(number).ok();
-    }
-    let number = value.as_f64()?;
-    let fits = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be whole and in range"
-    )]
-    fits.then_some(number as u32)
-}
-
 /// Returns the beginning of a text that may be long.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
-    }
-}
-
-/// Returns a value in a few words.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Object(_) => "an object".to_owned(),
-        Value::Array(_) => "a list".to_owned(),
-        other => cut(&other.to_string()),
     }
 }
 

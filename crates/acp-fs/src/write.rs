@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use fs_core::{Error, ErrorKind, Problem, Result, Version};
 use fs_edit::merge;
-use fs_sandbox::{Breaks, Links, UpdateOptions, Witnessed, WriteOptions};
+use fs_sandbox::{
+    Breaks, Links, RealPlace, Rights, UpdateOptions, Witnessed, WriteMode, WriteOptions, Written,
+};
 
 use crate::buffers::{Buffers, Change, Snapshot, Taken};
 use crate::found::{Call, Found};
 use crate::methods::{FileMethods, Stale};
 use crate::served::Belief;
-use crate::session::is_missing;
-use crate::wire::{Saved, Source, WriteTextFile};
+use crate::wire::{RpcError, Saved, Source, WriteTextFile};
 
 /// How often a write is made again that somebody disturbs.
 const TRIES: u32 = 8;
@@ -34,14 +35,17 @@ impl<B: Buffers> FileMethods<B> {
     /// Those of [`fs_sandbox::Workspace::write`]; `conflict` when somebody else has changed the same
     /// lines since the session was served the file, or has unsaved changes that it was never served;
     /// those of the editor.
-    pub(crate) fn write(&self, call: Call<'_>, request: &WriteTextFile) -> Result<Saved> {
+    pub(crate) fn write(&self, call: Call<'_>, request: &WriteTextFile) -> Result<Saved, RpcError> {
         let mut tries = TRIES;
         loop {
             tries -= 1;
             match self.write_once(call, request) {
                 Err(Disturbed::Again) if tries > 0 => {}
-                Err(Disturbed::Again) => return Err(Problem::Conflict.into()),
-                Err(Disturbed::For(error)) => return Err(error),
+                Err(Disturbed::Again) => return Err(call.told(Problem::Conflict.into())),
+                Err(Disturbed::For(error)) => return Err(call.told(error)),
+                Err(Disturbed::After(error, seen)) => {
+                    return Err(call.told(error).after_change(seen.entry));
+                }
                 Ok(saved) => return Ok(saved),
             }
         }
@@ -55,7 +59,7 @@ impl<B: Buffers> FileMethods<B> {
         let content = request.content.as_str();
         let mine = content.strip_prefix(BOM).unwrap_or(content);
         let shown = snapshot.as_ref().map(|snapshot| &*snapshot.text);
-        let mine = match shown.or(found.text()) {
+        let mine = match shown.or(found.text().map(|text| &**text)) {
             Some(theirs) if request.turned_breaks => turned_back(mine, theirs),
             _ => Cow::Borrowed(mine),
         };
@@ -89,8 +93,14 @@ impl<B: Buffers> FileMethods<B> {
         };
         let belief = found.place.as_ref();
         let belief = belief.and_then(|place| call.session.served.recall(place));
+        if self.options.stale == Stale::Allow {
+            return Ok(own(mine));
+        }
+        if snapshot.is_some_and(|snapshot| snapshot.is_behind(found)) {
+            return Err(Problem::Conflict.into());
+        }
         let current = Current::of(found, snapshot);
-        if self.options.stale == Stale::Allow || !current.is_news_to(belief.as_ref()) {
+        if !current.is_news_to(belief.as_ref()) {
             return Ok(own(mine));
         }
         let theirs = current.text.ok_or(Problem::Conflict)?;
@@ -125,18 +135,10 @@ impl<B: Buffers> FileMethods<B> {
             patch: patch.as_ref(),
             version: snapshot.map(|snapshot| snapshot.version),
         };
-        let apply = || call.with_document(found, |document| self.buffers.apply(document, &change));
-        let (seen, taken) = if self.buffers.writes_files() {
-            let workspace = &call.session.workspace;
-            let witnessed = workspace.witness(call.path, call.cancel, apply);
-            let (seen, taken) = witnessed.map_err(Disturbed::by)?;
-            (Some(seen), taken)
-        } else {
-            (None, apply().map_err(Disturbed::by)?)
-        };
         let as_sent = format!("{mark}{}", settled.text);
+        let (seen, taken) = self.offer(call, found, &change)?;
         let mut saved = match taken {
-            Taken::Kept => self.kept(call, found, seen, &as_sent)?,
+            Taken::Kept => self.kept(call, found, seen, &as_sent),
             Taken::Declined => self.put(call, found, &as_sent)?,
             Taken::Save => {
                 let saved = self.put(call, found, &as_sent)?;
@@ -156,33 +158,60 @@ impl<B: Buffers> FileMethods<B> {
         Ok(saved)
     }
 
+    /// Offers the text to the editor. Where that writes files itself, the history looks on.
+    fn offer(
+        &self,
+        call: Call<'_>,
+        found: &Found,
+        change: &Change<'_>,
+    ) -> Result<(Option<Witnessed>, Taken), Disturbed> {
+        let apply = || {
+            let taken = call.with_document(found, |document| self.buffers.apply(document, change));
+            taken.unwrap_or_else(|| Err(Problem::NotFound.into()))
+        };
+        let writes = call.with_document(found, |document| self.buffers.writes_files(document));
+        if !writes.unwrap_or_default() {
+            // Nobody is given what the disk would not take.
+            let taken = if is_writable(found, change.text) {
+                apply().map_err(Disturbed::by)?
+            } else {
+                Taken::Declined
+            };
+            return Ok((None, taken));
+        }
+        call.make_parents(found)?;
+        let workspace = &call.session.workspace;
+        let witnessed = workspace.witness(call.path, call.cancel, || Ok(apply()));
+        match witnessed.map_err(Disturbed::by)? {
+            (seen, Ok(taken)) => Ok((Some(seen), taken)),
+            (seen, Err(error)) if seen.change.is_some() => Err(Disturbed::After(error, seen)),
+            (_, Err(error)) => Err(Disturbed::by(error)),
+        }
+    }
+
     /// Writes the text to the disk, over what was found there.
     fn put(&self, call: Call<'_>, found: &Found, text: &str) -> Result<Saved, Disturbed> {
-        let version = found.version();
         // Who may overwrite whatever is there may do so whenever it came there.
-        let version = version.filter(|_| self.options.stale != Stale::Allow);
-        let options = WriteOptions {
+        let is_any = self.options.stale == Stale::Allow;
+        let mut options = WriteOptions {
             fallback: self.options.fallback,
             breaks: Breaks::AsGiven,
             update: UpdateOptions {
-                if_version: version,
+                if_version: found.version().filter(|_| !is_any).cloned(),
                 cancel: call.cancel.clone(),
                 ..UpdateOptions::default()
             },
             ..WriteOptions::default()
         };
-        let written = call.session.workspace.write(call.path, text, &options);
-        let written = written.map_err(Disturbed::by)?;
-        Ok(Saved {
-            before: written.before,
-            after: Some(written.version),
-            to: Source::Disk,
-            is_merged: false,
-            entry: written.entry,
-            mending: None,
-            warnings: written.warnings,
-            place: None,
-        })
+        let workspace = &call.session.workspace;
+        let written = match &found.place {
+            Some(place) if found.disk.is_none() && !is_any => {
+                options.mode = WriteMode::CreateNew;
+                workspace.write(&call.session.path_of(place), text, &options)
+            }
+            _ => workspace.write(call.path, text, &options),
+        };
+        written.map(Saved::from).map_err(Disturbed::by)
     }
 
     /// Returns what an editor did that saves its documents itself. One that has put other line
@@ -193,50 +222,80 @@ impl<B: Buffers> FileMethods<B> {
         before: &Found,
         seen: Option<Witnessed>,
         text: &str,
-    ) -> Result<Saved, Disturbed> {
+    ) -> Saved {
         let Some(seen) = seen else {
-            return Ok(Saved {
-                before: before.version(),
+            return Saved {
+                before: before.version().cloned(),
                 after: None,
                 to: Source::Buffer,
                 is_merged: false,
                 entry: None,
                 mending: None,
+                parted_links: 0,
                 warnings: Vec::new(),
                 place: None,
-            });
+            };
         };
-        let saved = Saved {
+        let mut saved = Saved {
             before: seen.before,
             after: seen.after,
             to: Source::Buffer,
             is_merged: false,
             entry: seen.entry,
             mending: None,
+            parted_links: 0,
             warnings: seen.warnings,
             place: None,
         };
+        if seen.change.is_some() {
+            match self.mended(call, before, text) {
+                Ok(None) => {}
+                Ok(Some(mended)) => {
+                    saved.after = mended.after;
+                    saved.mending = mended.entry;
+                    saved.parted_links = mended.parted_links;
+                }
+                Err(error) => saved.warnings.push(unmended(&error)),
+            }
+        }
+        saved
+    }
+
+    /// Gives the file back what an editor has lost of it; `None` where that is nothing.
+    fn mended(
+        &self,
+        call: Call<'_>,
+        before: &Found,
+        text: &str,
+    ) -> Result<Option<Saved>, Disturbed> {
         let now = self.find(call)?;
-        let Some(wanted) = wanted_instead(before, &now, text).filter(|_| seen.change.is_some())
-        else {
-            return Ok(saved);
-        };
-        let mended = self.put(call, &now, &wanted)?;
-        Ok(Saved {
-            after: mended.after,
-            mending: mended.entry,
-            ..saved
-        })
+        let wanted = wanted_instead(before, &now, text);
+        wanted
+            .map(|wanted| self.put(call, &now, &wanted))
+            .transpose()
     }
 }
 
 impl Call<'_> {
     /// Checks that something may be written there, before an editor is asked for anything.
     fn check_place(&self) -> Result<()> {
-        match self.session.workspace.place_of(self.path, Links::Follow) {
-            Err(error) if !is_missing(&error) => Err(error),
-            _ => Ok(()),
-        }
+        let place = self.session.workspace.place_to_be(self.path, Rights::EDIT);
+        place.map(drop)
+    }
+
+    /// Makes the directories above a new file, which not every editor does.
+    fn make_parents(&self, found: &Found) -> Result<()> {
+        let place = found.place.as_ref().filter(|_| found.disk.is_none());
+        let Some((place, above)) = place.and_then(|place| Some((place, place.path.parent()?)))
+        else {
+            return Ok(());
+        };
+        let above = RealPlace {
+            root: place.root.clone(),
+            path: above,
+        };
+        let workspace = &self.session.workspace;
+        workspace.create_dir_all(&self.session.path_of(&above))
     }
 
     /// Remembers what the session believes to be there: what it sent, even where others' changes
@@ -291,13 +350,28 @@ impl<'f> Current<'f> {
     }
 }
 
-impl Found {
-    fn version(&self) -> Option<Version> {
-        self.disk.as_ref().map(|disk| disk.version.clone())
+impl Snapshot {
+    /// Returns whether the disk has got something of which the editor knows nothing, beside what is
+    /// unsaved there: neither is to be lost.
+    fn is_behind(&self, found: &Found) -> bool {
+        let known = self.disk.as_ref().filter(|_| self.is_dirty);
+        known.is_some_and(|known| found.version().is_some_and(|version| version != known))
     }
+}
 
-    fn text(&self) -> Option<&str> {
-        self.disk.as_ref().and_then(|disk| disk.text.as_deref())
+impl From<Written> for Saved {
+    fn from(written: Written) -> Self {
+        Self {
+            before: written.before,
+            after: Some(written.version),
+            to: Source::Disk,
+            is_merged: false,
+            entry: written.entry,
+            mending: None,
+            parted_links: written.parted_links,
+            warnings: written.warnings,
+            place: None,
+        }
     }
 }
 
@@ -308,13 +382,15 @@ enum Disturbed {
     Again,
     /// For good.
     For(Error),
+    /// For good, as the editor says, but the file was changed all the same.
+    After(Error, Witnessed),
 }
 
 impl Disturbed {
     /// Returns what an error means that may say that somebody was faster.
     fn by(error: Error) -> Self {
         match error.kind() {
-            ErrorKind::Conflict => Self::Again,
+            ErrorKind::Conflict | ErrorKind::AlreadyExists => Self::Again,
             _ => Self::For(error),
         }
     }
@@ -332,15 +408,30 @@ impl From<Error> for Disturbed {
 fn wanted_instead(before: &Found, now: &Found, text: &str) -> Option<String> {
     let on_disk = now.text()?;
     let plain = text.strip_prefix(BOM).unwrap_or(text);
-    let had_mark = before.format.is_some_and(|format| format.bom);
-    let has_mark = now.format.is_some_and(|format| format.bom);
+    let had_mark = before.format().is_some_and(|format| format.bom);
+    let has_mark = now.format().is_some_and(|format| format.bom);
     let needs_mark = (had_mark || plain.len() < text.len()) && !has_mark;
-    let is_exact = on_disk == plain;
+    let is_exact = **on_disk == *plain;
     if (is_exact && !needs_mark) || !same_but_for_breaks(on_disk, plain) {
         return None;
     }
     let mark = if needs_mark { "\u{FEFF}" } else { "" };
     Some(format!("{mark}{plain}"))
+}
+
+/// Returns whether the disk would take a text over what was found there: a file that is no text, or whose
+/// encoding has not all of its characters, is left to the write itself, which says so.
+fn is_writable(found: &Found, text: &str) -> bool {
+    let encoding = found.format().map(|format| format.encoding);
+    found.trouble.is_none() && encoding.is_none_or(|encoding| encoding.encode(text).is_ok())
+}
+
+fn unmended(why: &Disturbed) -> String {
+    let why = match why {
+        Disturbed::Again => &Error::from(Problem::Conflict),
+        Disturbed::For(error) | Disturbed::After(error, _) => error,
+    };
+    format!("line breaks or byte order mark may differ from what was sent: {why}")
 }
 
 /// Returns the text with CR LF where somebody has turned them into LF: all of its breaks, if all of

@@ -100,7 +100,7 @@ mod tests;
 
 pub use commit::{EditOptions, Edited, edit_file};
 pub use diff::{DiffOptions, WholeText, diff_between, diff_of, diff_of_content};
-pub use merge::{Merged, merge};
+pub use merge::{Merged, catch_up, merge};
 pub use plan::{Plan, plan, plan_content};
 pub use request::{
     Edit, EolMode, MAX_EDITS, MAX_NEW_BYTES, MAX_OLD_BYTES, Positional, Request, Target,

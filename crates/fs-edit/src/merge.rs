@@ -60,6 +60,40 @@ pub fn merge(base: &str, mine: &str, theirs: &str) -> Option<Merged> {
     Some(Merged { text, patch })
 }
 
+/// Returns `base` with those changes that lead to `current` and lie wholly within some of its lines,
+/// counted from 0: what somebody knows who knew the base, and was shown these lines of what became of
+/// it. A change that only takes lines away counts where both lines around it are shown.
+///
+/// ```
+/// use fs_edit::catch_up;
+///
+/// let known = catch_up("one\ntwo\nthree\n", "1\ntwo\n3\n", 2..3);
+/// assert_eq!(known, "one\ntwo\n3\n");
+/// ```
+pub fn catch_up(base: &str, current: &str, seen: Range<u64>) -> String {
+    let [old, new] = [base, current].map(Lines::of);
+    let last = new.all.len() as u64;
+    let is_seen = |lines: &Range<usize>| {
+        let (start, end) = (lines.start as u64, lines.end as u64);
+        if start < end {
+            return seen.start <= start && end <= seen.end;
+        }
+        let is_above = start == 0 || (seen.start..seen.end).contains(&(start - 1));
+        let is_below = start == last || (seen.start..seen.end).contains(&start);
+        is_above && is_below && !seen.is_empty()
+    };
+    let mut text = String::with_capacity(base.len());
+    let mut at = 0;
+    for hunk in hunks(&old, &new) {
+        if is_seen(&hunk.side) {
+            text += old.text_of(&(at..hunk.base.start)).unwrap_or_default();
+            text += new.text_of(&hunk.side).unwrap_or_default();
+            at = hunk.base.end;
+        }
+    }
+    text + old.text_of(&(at..old.all.len())).unwrap_or_default()
+}
+
 /// A text as its lines, each with its break; the last one may have none.
 struct Lines<'t> {
     text: &'t str,

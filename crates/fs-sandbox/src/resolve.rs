@@ -77,6 +77,8 @@ pub(crate) enum Missing {
     MakeParents,
     /// They are made, the last name too.
     MakeAll,
+    /// They are left missing, and the way is looked at as if they were made.
+    LookAhead,
 }
 
 /// What is opened: the handle with what it is and where.
@@ -187,6 +189,21 @@ impl Workspace {
             Ok(place)
         });
         place.map_err(|error| error.at(path))
+    }
+
+    /// Returns where a path leads, or would once the directories that are missing on its way were made.
+    ///
+    /// # Errors
+    /// Those of [`Workspace::locate_creating`].
+    pub(crate) fn locate_ahead(&self, path: &str, need: Rights) -> Result<(Arc<Root>, RelPath)> {
+        let walk = self.walk_for(need, Follow::Last, Missing::LookAhead);
+        let ahead = Request::parse(path, walk.roots).and_then(|request| {
+            match self.place_at_once(&request, walk) {
+                Some(place) => Ok((place.root, place.rel)),
+                None => walk.look_ahead(request),
+            }
+        });
+        ahead.map_err(|error| error.at(path))
     }
 
     /// Returns the place of a path below a root that the history knows, as itself.

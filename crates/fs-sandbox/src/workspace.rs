@@ -257,6 +257,21 @@ impl Workspace {
         })
     }
 
+    /// Returns the place that a path leads to for whoever needs these rights there, or will lead to once
+    /// the directories that are missing on its way are made. The rules are looked at for all of it, as
+    /// they are when [`Workspace::write`] makes those directories.
+    ///
+    /// # Errors
+    /// `not_found` where `..` follows a directory that is missing; `is_a_directory` where a name with a
+    /// slash at its end is missing; else those of [`Workspace::stat`].
+    pub fn place_to_be(&self, path: &str, need: Rights) -> Result<RealPlace> {
+        let (root, path) = self.locate_ahead(path, need)?;
+        Ok(RealPlace {
+            root: root.name.clone(),
+            path,
+        })
+    }
+
     /// Returns what the path names; a link is a link, unless a slash follows it.
     ///
     /// # Errors

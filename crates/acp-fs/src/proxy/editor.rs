@@ -1,10 +1,11 @@
 //! The editor at the other end, asked for its documents by the same two methods.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use acp_fs::{
     Buffers, Cancel, Change, Document, ReadTextFile, Snapshot, Taken, WriteTextFile, is_all_crlf,
     same_but_for_breaks,
 };
-use fs_core::{Error, Problem, Result, Version};
+use fs_core::{Encoding, Error, Problem, Result, Version};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tracing::warn;
@@ -26,6 +27,8 @@ use super::pipe::Sink;
 const GLANCE: Duration = Duration::from_millis(20);
 /// How much longer a write may take than a read: somebody may be asked first.
 const PATIENCE: u32 = 20;
+/// How long is waited for what comes of a write that was called off: the editor may be at work on it.
+const AFTERMATH: Duration = Duration::from_secs(2);
 const BOM: char = '\u{FEFF}';
 
 /// Who serves the files.
@@ -40,7 +43,6 @@ pub(crate) enum Serve {
 }
 
 /// The editor, as far as it serves files itself.
-#[derive(Debug)]
 pub(crate) struct Editor {
     to: Arc<Sink>,
     serve: Serve,
@@ -52,6 +54,11 @@ pub(crate) struct Editor {
     writes: AtomicBool,
     waiting: Mutex<HashMap<String, Sender<Answer>>>,
     habits: Mutex<HashMap<PathBuf, Habits>>,
+    /// Why it is not known what the editor has unsaved of these.
+    unclear: Mutex<HashMap<PathBuf, String>>,
+    /// Told of each thread that begins to wait for the editor, with how many wait now.
+    on_wait: Box<dyn Fn(usize) + Send + Sync>,
+    waiters: AtomicUsize,
 }
 
 /// What an editor answered: a result as JSON, or the number and words of its error.
@@ -88,7 +95,13 @@ struct Refusal {
 }
 
 impl Editor {
-    pub(crate) fn new(to: Arc<Sink>, serve: Serve, timeout: Duration, token: &str) -> Self {
+    pub(crate) fn new(
+        to: Arc<Sink>,
+        serve: Serve,
+        timeout: Duration,
+        token: &str,
+        on_wait: impl Fn(usize) + Send + Sync + 'static,
+    ) -> Self {
         Self {
             to,
             serve,
@@ -99,6 +112,9 @@ impl Editor {
             writes: AtomicBool::new(false),
             waiting: Mutex::default(),
             habits: Mutex::default(),
+            unclear: Mutex::default(),
+            on_wait: Box::new(on_wait),
+            waiters: AtomicUsize::new(0),
         }
     }
 
@@ -120,24 +136,30 @@ impl Editor {
         self.serve != Serve::Disk && flag.load(Ordering::Relaxed)
     }
 
-    /// Takes a response if it is one to a request of ours.
-    pub(crate) fn take(&self, frame: &Frame<'_>) -> bool {
-        let id = frame.id.filter(|_| frame.method.is_none());
-        let id = id.and_then(|id| serde_json::from_str::<String>(id.get()).ok());
-        let Some(id) = id.filter(|id| id.starts_with(&self.prefix)) else {
-            return false;
-        };
+    /// Returns whether nobody serves a method: the editor alone may, and does not.
+    pub(crate) fn leaves(&self, method: &str) -> bool {
+        self.serve == Serve::Editor && !self.serves(method)
+    }
+
+    /// Returns the id of a response to a request of ours.
+    pub(crate) fn awaits(&self, frame: &Frame<'_>) -> Option<String> {
+        let id = frame.id.filter(|_| frame.method.is_none())?;
+        let id = serde_json::from_str::<String>(id.get()).ok();
+        id.filter(|id| id.starts_with(&self.prefix))
+    }
+
+    /// Takes the response to the request of ours that has this id.
+    pub(crate) fn take(&self, id: &str, frame: &Frame<'_>) {
         let answer = match (frame.error, frame.result) {
             (Some(error), _) => Err(refusal(error)),
             (None, Some(result)) => Ok(result.get().to_owned()),
             (None, None) => Ok("null".to_owned()),
         };
-        let waiter = self.waiting().remove(&id);
+        let waiter = self.waiting().remove(id);
         let heard = waiter.is_some_and(|waiter| waiter.send(answer).is_ok());
         if !heard {
             warn!("the editor answered a request that nobody waits for any more");
         }
-        true
     }
 
     /// Lets nobody wait for the editor any more.
@@ -161,19 +183,41 @@ impl Editor {
             "jsonrpc": "2.0", "id": id, "method": method, "params": params,
         });
         let sent = self.to.write(format!("{frame}\n").as_bytes());
+        (self.on_wait)(self.waiters.fetch_add(1, Ordering::AcqRel) + 1);
         let answer = match sent {
-            Ok(()) => wait(&told, cancel, timeout),
+            Ok(()) => self.wait(&id, method, &told, cancel, timeout),
             Err(_) => Err(Failure::Gone),
         };
+        self.waiters.fetch_sub(1, Ordering::AcqRel);
         self.waiting().remove(&id);
-        if matches!(answer, Err(Failure::Silent(_) | Failure::Cancelled)) {
-            let params = serde_json::json!({ "requestId": id });
-            let note = serde_json::json!({
-                "jsonrpc": "2.0", "method": "$/cancel_request", "params": params,
-            });
-            let _left = self.to.write(format!("{note}\n").as_bytes());
-        }
         answer
+    }
+
+    /// Waits for an answer; one that nobody wants any more is called off, and then the editor may have
+    /// done what it was asked for all the same.
+    fn wait(
+        &self,
+        id: &str,
+        method: &str,
+        told: &mpsc::Receiver<Answer>,
+        cancel: &Cancel,
+        timeout: Duration,
+    ) -> std::result::Result<String, Failure> {
+        let answer = wait(told, cancel, timeout);
+        if !matches!(answer, Err(Failure::Silent(_) | Failure::Cancelled)) {
+            return answer;
+        }
+        let note = serde_json::json!({
+            "jsonrpc": "2.0", "method": "$/cancel_request", "params": { "requestId": id },
+        });
+        let _left = self.to.write(format!("{note}\n").as_bytes());
+        if method != WRITE_TEXT_FILE {
+            return answer;
+        }
+        match told.recv_timeout(AFTERMATH) {
+            Ok(Ok(result)) => Ok(result),
+            _ => answer,
+        }
     }
 
     /// Returns the text that the editor has; `None` where it has none to tell.
@@ -184,16 +228,38 @@ impl Editor {
             line: None,
             limit: None,
         };
-        match self.ask(READ_TEXT_FILE, &params, document.cancel, self.timeout) {
+        self.unclear().remove(document.path);
+        let failure = match self.ask(READ_TEXT_FILE, &params, document.cancel, self.timeout) {
             Ok(result) => match object::<Content>(&result) {
-                Some(content) => Ok(Some(content.content)),
-                // Some editors answer so for a file that is not there.
-                None if self.serve == Serve::Auto => Ok(None),
-                None => Err(failed("the editor's answer has no text", Retry::No)),
+                Some(content) => return Ok(Some(content.content)),
+                None => failed("the editor's answer has no text", Retry::No),
             },
-            Err(Failure::Refused(..)) if self.serve == Serve::Auto => Ok(None),
-            Err(failure) => Err(failure.into()),
+            // It has not got the document, or cannot say anything of it.
+            Err(Failure::Refused(-32601 | -32602 | -32002, _)) if self.serve == Serve::Auto => {
+                return Ok(None);
+            }
+            Err(failure @ Failure::Refused(..)) => failure.into(),
+            Err(failure) => return Err(failure.into()),
+        };
+        if self.serve == Serve::Editor {
+            return Err(failure);
         }
+        // Some editors answer in one of these ways for a file that is not there.
+        if document.on_disk.is_some() {
+            let path = document.path.to_owned();
+            self.unclear().insert(path, failure.to_string());
+        }
+        Ok(None)
+    }
+
+    /// Returns whether a file is the disk's, since an editor that is asked by this protocol would save
+    /// it as UTF-8, and whole.
+    fn is_disks(&self, document: &Document<'_>) -> bool {
+        self.serve == Serve::Auto
+            && document.on_disk.is_some_and(|disk| {
+                let encoding = disk.format.map(|format| format.encoding);
+                encoding != Some(Encoding::UTF_8)
+            })
     }
 
     /// Learns how the editor shows a text, and returns it as the disk would have it; `None` where
@@ -210,7 +276,10 @@ impl Editor {
             shows_mark: plain.len() < shown.len(),
         };
         self.habits().insert(document.path.to_owned(), habits);
-        let is_lossy = plain.contains('\u{FFFD}') && !on_disk.contains('\u{FFFD}');
+        // What is read as UTF-8 and is something else.
+        let is_lossy = self.is_disks(document)
+            && plain.contains('\u{FFFD}')
+            && !on_disk.contains('\u{FFFD}');
         if is_lossy || same_but_for_breaks(without_last_break(plain), without_last_break(on_disk)) {
             return None;
         }
@@ -235,6 +304,10 @@ impl Editor {
 
     fn waiting(&self) -> MutexGuard<'_, HashMap<String, Sender<Answer>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unclear(&self) -> MutexGuard<'_, HashMap<PathBuf, String>> {
+        self.unclear.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn habits(&self) -> MutexGuard<'_, HashMap<PathBuf, Habits>> {
@@ -269,7 +342,16 @@ impl Buffers for Editor {
     }
 
     fn apply(&self, document: &Document<'_>, change: &Change<'_>) -> Result<Taken> {
-        if !self.serves(WRITE_TEXT_FILE) {
+        if let Some(reason) = self.unclear().remove(document.path) {
+            let message = format!("it is not known what is unsaved there, nothing was written: {reason}");
+            return Err(failed(message, Retry::Yes));
+        }
+        if self.is_disks(document) && change.version.is_some() {
+            let message = "the editor has unsaved changes in a file that is not UTF-8, and would \
+                           save it as UTF-8: save it there first";
+            return Err(failed(message, Retry::No));
+        }
+        if !self.writes_files(document) {
             return Ok(Taken::Declined);
         }
         let params = WriteTextFile {
@@ -289,8 +371,15 @@ impl Buffers for Editor {
         }
     }
 
-    fn writes_files(&self) -> bool {
-        self.serves(WRITE_TEXT_FILE)
+    fn writes_files(&self, document: &Document<'_>) -> bool {
+        self.serves(WRITE_TEXT_FILE) && !self.is_disks(document)
+    }
+}
+
+impl fmt::Debug for Editor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Editor");
+        shown.field("serve", &self.serve).finish_non_exhaustive()
     }
 }
 

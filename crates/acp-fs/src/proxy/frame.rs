@@ -35,11 +35,19 @@ pub(crate) struct Frame<'l> {
     /// Whether one reader may take it for a request for files and another one for something else:
     /// a field stands there twice or in capitals, the method is no text, or a CR parts it.
     pub(crate) is_ambiguous: bool,
-    /// Whether a method is one for files, or no text, so that nobody knows what others take it for.
-    names_files: bool,
-    /// Whether a method, in whatever letters its field is, is one for files.
-    says_files: bool,
+    /// What the methods are for, in whatever letters their fields are.
+    purpose: Purpose,
     has_odd_fields: bool,
+}
+
+/// What a method is for; of several the last one here counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Purpose {
+    #[default]
+    Other,
+    /// It is no text, so nobody knows what others take it for.
+    Unknown,
+    Files,
 }
 
 impl<'l> Line<'l> {
@@ -89,11 +97,14 @@ impl Line<'_> {
 /// Returns whether a part of a line is a request for files, or a list with one in it.
 fn asks_for_files(part: &[u8]) -> bool {
     match Line::parse(part) {
-        Line::Frame(frame) => frame.says_files,
+        Line::Frame(frame) => frame.purpose == Purpose::Files,
         Line::List => {
             let items = serde_json::from_slice::<Vec<&RawValue>>(part).unwrap_or_default();
             let mut items = items.iter();
-            items.any(|item| object::<Frame<'_>>(item.get()).is_some_and(|item| item.says_files))
+            items.any(|item| {
+                let item = object::<Frame<'_>>(item.get());
+                item.is_some_and(|item| item.purpose == Purpose::Files)
+            })
         }
         _ => false,
     }
@@ -102,11 +113,11 @@ fn asks_for_files(part: &[u8]) -> bool {
 impl Frame<'_> {
     /// Returns whether the frame asks for files, for anybody who reads it.
     pub(crate) fn is_for_files(&self) -> bool {
-        self.names_files || self.is_ambiguous
+        self.purpose > Purpose::Other || self.is_ambiguous
     }
 
     fn settle(&mut self) {
-        self.is_ambiguous = self.has_odd_fields && self.names_files;
+        self.is_ambiguous = self.has_odd_fields && self.purpose > Purpose::Other;
     }
 
     fn name_method(&mut self, raw: &RawValue) {
@@ -115,12 +126,11 @@ impl Frame<'_> {
             return;
         }
         let Ok(method) = serde_json::from_str::<String>(raw.get()) else {
-            // What is no text names nothing, for readers who take it as it is.
-            (self.names_files, self.has_odd_fields) = (true, true);
+            self.purpose = self.purpose.max(Purpose::Unknown);
+            self.has_odd_fields = true;
             return;
         };
-        self.says_files |= method.starts_with(FILES);
-        self.names_files |= self.says_files;
+        self.purpose = self.purpose.max(Purpose::of(&method));
         self.has_odd_fields |= self.method.is_some();
         self.method = Some(Cow::Owned(method));
     }
@@ -180,13 +190,23 @@ impl<'l> Deserialize<'l> for Frame<'l> {
 impl Frame<'_> {
     /// Some readers take a field in capitals for the one in small letters.
     fn name_oddly(&mut self, raw: &RawValue) {
-        let method = serde_json::from_str::<String>(raw.get());
-        self.says_files |= method
-            .as_ref()
-            .is_ok_and(|method| method.starts_with(FILES));
-        let is_harmless = is_null(raw) || method.is_ok_and(|method| !method.starts_with(FILES));
-        self.names_files |= !is_harmless;
+        let purpose = match serde_json::from_str::<String>(raw.get()) {
+            Ok(method) => Purpose::of(&method),
+            Err(_) if is_null(raw) => Purpose::Other,
+            Err(_) => Purpose::Unknown,
+        };
+        self.purpose = self.purpose.max(purpose);
         self.has_odd_fields = true;
+    }
+}
+
+impl Purpose {
+    fn of(method: &str) -> Self {
+        if method.starts_with(FILES) {
+            Self::Files
+        } else {
+            Self::Other
+        }
     }
 }
 

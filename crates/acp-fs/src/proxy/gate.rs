@@ -118,7 +118,7 @@ impl Gate {
             warn!("the agent sent a notification for files; it is passed over");
             return;
         };
-        match parse(frame) {
+        match parse(frame).and_then(|request| self.served(request)) {
             Ok(request) => {
                 if !self.methods.has_session(request.session_id()) {
                     sessions.adopt(request.session_id(), &self.methods);
@@ -133,6 +133,15 @@ impl Gate {
                 .lanes
                 .push(Vec::new(), 0, Work::Refuse(id.to_owned(), error)),
         }
+    }
+
+    /// Returns a request whose method somebody serves.
+    fn served(&self, request: Request) -> Result<Request, RpcError> {
+        if self.editor.leaves(request.method()) {
+            return Err(RpcError::unknown_method(request.method())
+                .with("hint", "the editor does not serve it, and nobody else may"));
+        }
+        Ok(request)
     }
 
     /// Stops the requests with an id; returns whether there are any.
@@ -303,7 +312,10 @@ impl Gate {
                 record.note(reply);
                 "ok".to_owned()
             }
-            Err(error) => error.stable_code().to_owned(),
+            Err(error) => {
+                record.entry = error.entry;
+                error.stable_code().to_owned()
+            }
         };
         if let Err(error) = journal.write(&record) {
             warn!("the journal lacks a line: {error}");

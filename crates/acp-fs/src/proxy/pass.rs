@@ -47,6 +47,9 @@ impl Meter {
 
 /// Passes lines on until there are no more, as many at once as are there.
 ///
+/// `judge` gets a line and a call that sends what has passed before it: it makes that call before it
+/// has anybody else write, so that nobody is asked for a thing before what the line came after.
+///
 /// It is told at once when nobody reads them any more; they are read all the same, so that nobody
 /// waits to write them.
 pub(crate) fn pass(
@@ -54,7 +57,7 @@ pub(crate) fn pass(
     mut from: Intake,
     to: &Sink,
     back: &Sink,
-    mut judge: impl FnMut(&[u8]) -> Verdict,
+    mut judge: impl FnMut(&[u8], &mut dyn FnMut()) -> Verdict,
     gone: impl Fn(),
 ) {
     let mut is_gone = false;
@@ -67,7 +70,7 @@ pub(crate) fn pass(
     loop {
         match meter.next(&mut from) {
             Ok(Batch::Lines(lines)) => pass_lines(lines, &mut judge, &mut send),
-            Ok(Batch::Rest(rest)) => match judge(rest) {
+            Ok(Batch::Rest(rest)) => match judge(rest, &mut || ()) {
                 Verdict::Pass => send(&[rest, b"\n"].concat()),
                 Verdict::Instead(line) => send(format!("{line}\n").as_bytes()),
                 Verdict::Keep => {}
@@ -88,14 +91,17 @@ pub(crate) fn pass(
 /// Passes whole lines on: runs that are not to be changed as they lie in the buffer.
 fn pass_lines(
     lines: &[u8],
-    judge: &mut impl FnMut(&[u8]) -> Verdict,
+    judge: &mut impl FnMut(&[u8], &mut dyn FnMut()) -> Verdict,
     send: &mut impl FnMut(&[u8]),
 ) {
     let (mut run, mut rest) = (0..0, lines);
     while let Some(end) = memchr::memchr(b'\n', rest) {
         let (line, further) = rest.split_at_checked(end + 1).unwrap_or((rest, &[]));
         rest = further;
-        let verdict = judge(line);
+        let verdict = judge(line, &mut || {
+            send(lines.get(run.clone()).unwrap_or_default());
+            run.start = run.end;
+        });
         if !matches!(verdict, Verdict::Pass) {
             send(lines.get(run.clone()).unwrap_or_default());
             run.start = run.end + line.len();

@@ -97,6 +97,7 @@ fn a_write_answers_an_object_or_null() {
         is_merged: false,
         entry: None,
         mending: None,
+        parted_links: 0,
         warnings: Vec::new(),
         place: None,
     });
@@ -113,6 +114,7 @@ fn what_is_not_plain_of_a_write_is_said() {
         is_merged: true,
         entry: None,
         mending: None,
+        parted_links: 0,
         warnings: vec!["w".to_owned()],
         place: None,
     });

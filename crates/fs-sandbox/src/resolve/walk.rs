@@ -52,6 +52,8 @@ struct Walker<'w> {
     made: u32,
     /// Whether all names to come have been checked, so that directories may be made.
     checked: bool,
+    /// Where the way would have ended, had it not met a directory that is missing.
+    ahead: Option<RelPath>,
 }
 
 #[derive(Debug)]
@@ -70,10 +72,40 @@ impl Walk<'_> {
     /// `outside_sandbox`, `denied_by_policy`, `not_found` (of a directory on the way),
     /// `not_a_directory`, `invalid_path` (more than 40 links), `permission_denied`, `io`.
     pub(crate) fn run(self, request: Request) -> Result<Place> {
+        let mut walker = Walker::new(self, request);
+        let place = walker.go().map_err(|error| walker.discreet(error))?;
+        walker.check_rights()?;
+        Ok(place)
+    }
+
+    /// Returns the root and the link-free path that the request leads to, or would lead to once the
+    /// directories that are missing were made; nothing is made.
+    ///
+    /// # Errors
+    /// As [`Walk::run`]; `not_found` where `..` follows what is missing, `is_a_directory` where a name
+    /// with a slash at its end is missing.
+    pub(crate) fn look_ahead(self, request: Request) -> Result<(Arc<Root>, RelPath)> {
+        let mut walker = Walker::new(self, request);
+        let went = walker.go().map_err(|error| walker.discreet(error));
+        let (rel, is_there) = match (went, walker.ahead.take()) {
+            (Ok(place), _) => (place.rel, place.found.is_some()),
+            (Err(_), Some(rel)) => (rel, false),
+            (Err(error), None) => return Err(error),
+        };
+        walker.check_rights()?;
+        if walker.dir_only && !is_there {
+            return Err(Problem::IsADirectory.into());
+        }
+        Ok((walker.root, rel))
+    }
+}
+
+impl<'w> Walker<'w> {
+    fn new(walk: Walk<'w>, request: Request) -> Self {
         let mut pending = request.steps;
         pending.reverse();
-        let mut walker = Walker {
-            walk: self,
+        Self {
+            walk,
             root: request.root,
             levels: Vec::new(),
             folded: Folded::default(),
@@ -82,10 +114,8 @@ impl Walk<'_> {
             links: 0,
             made: 0,
             checked: false,
-        };
-        let place = walker.go().map_err(|error| walker.discreet(error))?;
-        walker.check_rights()?;
-        Ok(place)
+            ahead: None,
+        }
     }
 }
 
@@ -247,6 +277,11 @@ impl Walker<'_> {
     fn miss(&mut self, name: OsString) -> Result<Option<Place>> {
         let makes = match self.walk.missing {
             Missing::Refuse => false,
+            Missing::LookAhead if !self.pending.is_empty() => {
+                self.ahead = Some(self.path_ahead(&name)?);
+                false
+            }
+            Missing::LookAhead => false,
             Missing::MakeParents => !self.pending.is_empty(),
             Missing::MakeAll => true,
         };
@@ -278,6 +313,21 @@ impl Walker<'_> {
             Err(errno) => return Err(sys::refusal(errno)),
         }
         Ok(())
+    }
+
+    /// Returns the path that the names to come lead to below a missing one.
+    fn path_ahead(&self, name: &OsStr) -> Result<RelPath> {
+        if self.zone_of(Some(name)) != Zone::Inside {
+            return Err(Problem::NotFound.into());
+        }
+        self.check_rights()?;
+        self.check_pending(name)?;
+        let mut path = self.path_of(name);
+        path.extend(self.pending.iter().rev().filter_map(|step| match step {
+            Step::Name(name) => Some(name),
+            Step::Up => None,
+        }));
+        RelPath::parse(path)
     }
 
     /// Checks all names to come below a missing one, before anything is made.
