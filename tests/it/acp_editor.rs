@@ -504,3 +504,260 @@ fn a_read_only_proxy_asks_for_texts_and_gives_none() {
     );
     assert_eq!(desk.stage.editor.stray(QUIET), None);
 }
+
+/// An editor that puts paths in order by their text would leave the root.
+#[test]
+fn a_path_through_a_directory_that_is_missing_is_shown_to_no_editor() {
+    for serve in ["auto", "editor"] {
+        let desk = Desk::with(b"one\n", &["--serve", serve]);
+        let (root, outside) = (desk.world.path("root"), desk.world.outside());
+        for path in [
+            "none/../../out/secret.txt",
+            "none/../f",
+            "none/../.git/config",
+            "none/..",
+        ] {
+            let path = format!("{}/{path}", root.display());
+            let mut params = json!({"sessionId": SESSION, "path": path});
+            let read = parse(&desk.stage.call(READ, &params));
+            assert_eq!(read["error"]["data"]["code"], "not_found", "{read}");
+            params["content"] = "mine\n".into();
+            let written = parse(&desk.stage.call(WRITE, &params));
+            assert_eq!(written["error"]["data"]["code"], "not_found", "{written}");
+        }
+        assert_eq!(desk.stage.editor.stray(QUIET), None);
+        assert_eq!(desk.world.outside(), outside);
+    }
+}
+
+#[test]
+fn rules_hold_in_directories_that_are_not_there_yet() {
+    for serve in ["auto", "editor", "disk"] {
+        let desk = Desk::with(b"one\n", &["--serve", serve, "--deny", "*.key"]);
+        let before = desk.world.tree();
+        let refused = |method: &str, name: &str| {
+            let mut params = desk.params(name);
+            params["content"] = "mine\n".into();
+            let answer = parse(&desk.stage.call(method, &params));
+            assert_eq!(
+                answer["error"]["data"]["code"], "denied_by_policy",
+                "{answer}"
+            );
+        };
+        refused(WRITE, "sub/.git/hooks/pre-commit");
+        refused(WRITE, ".git/config");
+        refused(WRITE, "new/dir/a.key");
+        refused(READ, "new/dir/a.key");
+        assert_eq!(desk.stage.editor.stray(QUIET), None);
+        assert_eq!(before.differences(&desk.world.tree()), Vec::<String>::new());
+    }
+}
+
+/// It is the editor's file in a directory that we make, since not every editor does.
+#[test]
+fn a_new_file_is_given_to_the_editor_in_directories_that_are_there() {
+    let desk = Desk::with(b"one\n", &[]);
+    let pending = desk.post_write("new/dir/g", "two\n");
+    desk.show(Refuses(-32603));
+    let question = desk.asked(WRITE);
+    let path = desk.world.path("root/new/dir/g");
+    assert_eq!(question["params"]["path"], path.to_str().unwrap());
+    std::fs::write(path, "two\n").unwrap();
+    desk.answer(&question, &json!({"result": {}}));
+    assert_eq!(desk.done(&pending)["result"], json!({}));
+}
+
+/// An editor that is asked by this protocol would make text of it, in UTF-8.
+#[test]
+fn what_is_not_utf_8_or_large_is_written_by_the_disk() {
+    let large = "a line of the large file\n".repeat(250_000);
+    let refused: [(&[u8], &str); 2] = [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "binary_file"),
+        (b"\xc4\xe3\xba\xc3\n", "encoding_unknown"),
+    ];
+    for (disk, code) in refused {
+        let desk = Desk::with(disk, &[]);
+        let answer = desk.done(&desk.post_write("f", "text\n"));
+        assert_eq!(answer["error"]["data"]["code"], code, "{answer}");
+        assert_eq!(desk.world.get("root/f"), disk);
+        assert_eq!(desk.stage.editor.stray(QUIET), None);
+    }
+    let taken: [(&[u8], &[&str], &str, &[u8]); 3] = [
+        (
+            b"\xc4\xe3\n",
+            &["--fallback-encoding", "gbk"],
+            "\u{4f60}\n",
+            b"\xba\xc3\n",
+        ),
+        (b"\xff\xfea\0\n\0", &[], "a\n", b"\xff\xfe\x7d\x59\n\0"),
+        (
+            b"\xc4\xe3\n",
+            &["--fallback-encoding", "gbk"],
+            "\u{fffd}\u{fffd}\n",
+            b"\xba\xc3\n",
+        ),
+    ];
+    for (disk, flags, shown, after) in taken {
+        let desk = Desk::with(disk, flags);
+        let pending = desk.post_write("f", "\u{597d}\n");
+        desk.show(Text(shown));
+        assert_eq!(desk.done(&pending)["result"], json!({}));
+        assert_eq!(desk.world.get("root/f"), after);
+        assert_eq!(desk.stage.editor.stray(QUIET), None);
+    }
+    let desk = Desk::with(large.as_bytes(), &[]);
+    let answer = desk.done(&desk.post_write("f", "small\n"));
+    assert_eq!(answer["result"], json!({}), "{answer}");
+    assert_eq!(desk.world.get("root/f"), b"small\n");
+    assert_eq!(desk.stage.editor.stray(QUIET), None);
+}
+
+#[test]
+fn unsaved_text_in_another_encoding_is_read_and_kept() {
+    let desk = Desk::with(b"\xc4\xe3\n", &["--fallback-encoding", "gbk"]);
+    let unsaved = Text("\u{4f60}\nunsaved\n");
+    assert_eq!(
+        desk.read("f", unsaved)["result"]["content"],
+        "\u{4f60}\nunsaved\n"
+    );
+    desk.write_refused("mine\n", unsaved, "io");
+}
+
+/// The mark of what could not be read is text like any other where the disk is UTF-8.
+#[test]
+fn unsaved_text_with_a_replacement_character_is_kept() {
+    let desk = Desk::with(b"a\nb\n", &[]);
+    let unsaved = Text("a\nb\ntyped \u{fffd}\n");
+    desk.write_refused("mine\n", unsaved, "conflict");
+    assert_eq!(
+        desk.read("f", unsaved)["result"]["content"],
+        "a\nb\ntyped \u{fffd}\n"
+    );
+}
+
+/// Busy, or a text with half a surrogate pair: it may hold anything.
+#[test]
+fn a_write_is_refused_while_nobody_knows_what_is_unsaved() {
+    let desk = Desk::with(b"one\n", &[]);
+    desk.write_refused("mine\n", Refuses(-32603), "io");
+    for result in [r#"{"content":5}"#, r#"{"content":"\ud83d"}"#, "null", "{}"] {
+        let pending = desk.post_write("f", "mine\n");
+        let id = desk.asked(READ)["id"].clone();
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        desk.stage.editor.send(&line);
+        let answer = desk.done(&pending);
+        assert_eq!(answer["error"]["data"]["code"], "io", "{answer}");
+        assert_eq!(answer["error"]["data"]["retry"], true);
+        assert_eq!(desk.world.get("root/f"), b"one\n");
+    }
+    // It knows no such document, or has nothing like it.
+    for code in [-32601, -32602, -32002] {
+        let (taken, answer) = desk.write("mine\n", Refuses(code), |_| ());
+        assert_eq!((&*taken, &answer["result"]), ("mine\n", &json!({})));
+    }
+}
+
+/// The formatter fails after the file was saved; the answer never comes; the agent cancels.
+#[test]
+fn what_an_editor_saved_without_saying_so_can_be_taken_back() {
+    let state = TempDir::new().unwrap();
+    let state = state.path().display().to_string();
+    for (way, code) in [("error", "io"), ("silence", "io"), ("cancel", "cancelled")] {
+        let desk = Desk::with(b"one\n", &["--state", &state, "--editor-timeout", "0.1"]);
+        let pending = desk.post_write("f", "two\n");
+        desk.show(Text("one\n"));
+        let question = desk.asked(WRITE);
+        desk.save()("two\n");
+        match way {
+            "error" => {
+                let error = json!({"error": {"code": -32603, "message": "formatter failed"}});
+                desk.answer(&question, &error);
+            }
+            "cancel" => {
+                let id = json!({"requestId": pending.id()});
+                desk.stage.agent.notify("$/cancel_request", &id);
+            }
+            _ => {}
+        }
+        let error = desk.done(&pending)["error"].clone();
+        assert_eq!(error["data"]["code"], code, "{way}: {error}");
+        assert_eq!(error["data"]["changed"], true, "{way}: {error}");
+        if way != "error" {
+            desk.asked("$/cancel_request");
+        }
+        // A second write that works hides nothing of the first.
+        desk.read("f", Text("two\n"));
+        desk.write("three\n", Text("two\n"), desk.save());
+        let mut undo = command();
+        undo.args(["undo", "--session", SESSION, "--state", &state, "--root"]);
+        let said = undo.arg(desk.world.root()).output().unwrap();
+        assert!(said.status.success(), "{way}: {said:?}");
+        assert_eq!(desk.world.get("root/f"), b"one\n", "{way}");
+    }
+}
+
+/// Who is called off may have done it already: then that is what is answered.
+#[test]
+fn a_cancelled_write_that_the_editor_has_made_is_a_success() {
+    let desk = Desk::with(b"one\n", &[]);
+    let pending = desk.post_write("f", "two\n");
+    desk.show(Text("one\n"));
+    let question = desk.asked(WRITE);
+    let id = json!({"requestId": pending.id()});
+    desk.stage.agent.notify("$/cancel_request", &id);
+    assert_eq!(
+        desk.asked("$/cancel_request")["params"]["requestId"],
+        question["id"]
+    );
+    desk.save()("two\n");
+    desk.answer(&question, &json!({"result": {}}));
+    assert_eq!(desk.done(&pending)["result"], json!({}));
+}
+
+/// An editor may ask a person about each write.
+#[test]
+fn requests_that_wait_for_the_editor_hold_up_no_others() {
+    let desk = Desk::serving(b"one\n", &[], &json!({"writeTextFile": true}));
+    let waiting: Vec<_> = (0..40)
+        .map(|number| desk.post_write(&format!("g{number}"), "text\n"))
+        .collect();
+    let questions: Vec<_> = waiting.iter().map(|_| desk.asked(WRITE)).collect();
+    let answer = parse(&desk.stage.call(READ, &desk.params("f")));
+    assert_eq!(answer["result"]["content"], "one\n");
+    let answer = parse(&desk.stage.call("fs/nonsense", &json!({})));
+    assert_eq!(answer["error"]["code"], -32601);
+    for question in &questions {
+        desk.answer(question, &json!({"result": {}}));
+    }
+    for pending in &waiting {
+        assert_eq!(desk.done(pending)["result"], json!({}));
+    }
+}
+
+/// What an agent wrote before it asked for a file has come to the editor before it is asked.
+#[test]
+fn the_editor_is_asked_after_what_the_agent_wrote_before() {
+    let desk = Desk::with(b"one\n", &[]);
+    for number in 0..200 {
+        let update = json!({"jsonrpc": "2.0", "method": "session/update", "params": number});
+        let request =
+            json!({"jsonrpc": "2.0", "id": number, "method": READ, "params": desk.params("f")});
+        desk.stage.agent.send(&format!("{update}\n{request}"));
+        assert_eq!(desk.asked("session/update")["params"], number);
+        desk.show(Text("one\n"));
+    }
+}
+
+#[test]
+fn the_editor_alone_serves_what_it_offers() {
+    let files = json!({"readTextFile": true, "writeTextFile": false});
+    let desk = Desk::serving(b"one\n", &["--serve", "editor"], &files);
+    assert_eq!(
+        desk.read("f", Text("shown\n"))["result"]["content"],
+        "shown\n"
+    );
+    let answer = desk.done(&desk.post_write("f", "two\n"));
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    assert_eq!(desk.world.get("root/f"), b"one\n");
+    assert_eq!(desk.stage.editor.stray(QUIET), None);
+}

@@ -339,6 +339,7 @@ fn what_an_editor_holds_unsaved_is_what_the_python_sdk_reads_in_windows() {
     let Some(desk) = desk() else { return };
     let python = desk.python(&json!([
         {"read": "${ROOT}/draft.txt", "line": 2, "limit": 1},
+        {"read": "${ROOT}/draft.txt", "line": 1, "limit": 1},
         {"write": "${ROOT}/draft.txt", "content": "a\nDRAFT\n"},
     ]));
     let seen = desk.check_unsaved(&python);

@@ -177,7 +177,7 @@ impl Call<'_> {
         let text = text.map(Arc::clone);
         self.session
             .served
-            .remember(place.clone(), Belief { text, version });
+            .remember(place.clone(), Belief::of(text, version));
     }
 
     /// Hands the document to an editor; `None` where the path leads nowhere, since an editor would make

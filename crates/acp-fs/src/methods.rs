@@ -186,9 +186,7 @@ impl<B: Buffers> FileMethods<B> {
                 let found = self.find(call).map_err(|error| call.told(error))?;
                 self.read(call, read, found).map(Reply::Text)
             }
-            Request::Write(write) => {
-                self.write(call, write).map(Reply::Saved)
-            }
+            Request::Write(write) => self.write(call, write).map(Reply::Saved),
         })
     }
 

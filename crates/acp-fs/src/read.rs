@@ -1,5 +1,6 @@
 //! Reading: which text it is, and the window of it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use fs_core::{Error, LineRange, Problem, ReadOptions, Result, Window, window_of};
@@ -8,6 +9,7 @@ use fs_edit::catch_up;
 use crate::buffers::{Buffers, OnDisk};
 use crate::found::{Call, Found};
 use crate::methods::{BeyondEof, FileMethods};
+use crate::served::{Belief, Shown};
 use crate::session::MissingFile;
 use crate::wire::{ReadTextFile, RpcError, Source, TextFile};
 
@@ -93,9 +95,7 @@ impl<B: Buffers> FileMethods<B> {
                     text: Some(text), ..
                 }),
                 ..,
-            ) => {
-                (window_of(text, options)?, Whole::Text(Arc::clone(text)))
-            }
+            ) => (window_of(text, options)?, Whole::Text(Arc::clone(text))),
             (Some(disk), _, Some(opened)) => {
                 self.check_whole(disk, options)?;
                 let window = call.session.workspace.read_opened(opened, options)?;
@@ -179,29 +179,42 @@ impl Call<'_> {
             }
             (Whole::Text(text), _) if text.is_empty() => self.serve(found, Some(text)),
             (Whole::Text(text), Some(first)) => {
-                let base = self.known(found, text, source);
                 let first = first.saturating_sub(1);
-                let seen = first..first + window.returned_lines;
-                match base {
-                    base if base == *text => self.serve(found, Some(text)),
-                    base => self.serve(found, Some(&catch_up(&base, text, seen).into())),
-                }
+                let lines = first..first + window.returned_lines;
+                self.acknowledge_lines(found, text, source, lines);
             }
             (Whole::Large, Some(_)) => self.serve(found, None),
             _ => {}
         }
     }
 
-    /// Returns what the session knows of a text of which it is shown a part: what it was served
-    /// before, else what is on the disk, since only what is unsaved there is news to everybody.
-    fn known(&self, found: &Found, text: &Arc<str>, source: Source) -> Arc<str> {
-        let belief = found.place.as_ref();
-        let belief = belief.and_then(|place| self.session.served.recall(place));
-        let on_disk = || match source {
-            Source::Disk => Arc::clone(text),
-            Source::Buffer => found.text().map_or_else(|| "".into(), Arc::clone),
+    /// Remembers lines of a text, counted from 0, beside what the session knew before: what it was
+    /// served, else what is on the disk, since only what is unsaved is news to everybody.
+    fn acknowledge_lines(&self, found: &Found, text: &Arc<str>, source: Source, lines: Range<u64>) {
+        let Some(place) = &found.place else { return };
+        let belief = self.session.served.recall(place);
+        let (known, shown) = belief.map_or((None, None), |belief| (belief.text, belief.shown));
+        let shown = match shown {
+            Some(shown) if shown.text == *text => shown.and(lines),
+            _ => Shown {
+                base: known.unwrap_or_else(|| match source {
+                    Source::Disk => Arc::clone(text),
+                    Source::Buffer => found.text().map_or_else(|| "".into(), Arc::clone),
+                }),
+                text: Arc::clone(text),
+                lines: vec![lines],
+            },
         };
-        belief.and_then(|belief| belief.text).unwrap_or_else(on_disk)
+        let known = catch_up(&shown.base, text, &shown.lines);
+        if *known == **text {
+            return self.serve(found, Some(text));
+        }
+        let belief = Belief {
+            text: Some(known.into()),
+            version: None,
+            shown: Some(shown),
+        };
+        self.session.served.remember(place.clone(), belief);
     }
 }
 

@@ -4,6 +4,7 @@
 //! nothing is known, as of one that was never read.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fs_core::Version;
@@ -26,6 +27,17 @@ pub(crate) struct Belief {
     /// The version that the disk has if nobody else has written; `None` when the disk never held
     /// just that.
     pub(crate) version: Option<Version>,
+    /// What it has been shown of another text, not yet all of it.
+    pub(crate) shown: Option<Shown>,
+}
+
+/// Lines of a text that were shown to a session that knew another one.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    pub(crate) base: Arc<str>,
+    pub(crate) text: Arc<str>,
+    /// Counted from 0, in order and apart from each other.
+    pub(crate) lines: Vec<Range<u64>>,
 }
 
 #[derive(Debug, Default)]
@@ -70,8 +82,37 @@ impl Table {
 }
 
 impl Belief {
+    pub(crate) fn of(text: Option<Arc<str>>, version: Option<Version>) -> Self {
+        Self {
+            text,
+            version,
+            shown: None,
+        }
+    }
+
     fn bytes(&self) -> usize {
-        self.text.as_ref().map_or(0, |text| text.len())
+        let shown = self.shown.as_ref();
+        let shown = shown.map_or(0, |shown| shown.base.len() + shown.text.len());
+        shown + self.text.as_ref().map_or(0, |text| text.len())
+    }
+}
+
+impl Shown {
+    /// Returns it with more lines of the same text.
+    pub(crate) fn and(mut self, lines: Range<u64>) -> Self {
+        self.lines.push(lines);
+        self.lines.sort_by_key(|lines| lines.start);
+        let mut apart: Vec<Range<u64>> = Vec::with_capacity(self.lines.len());
+        for lines in self.lines {
+            match apart.last_mut() {
+                Some(last) if lines.start <= last.end => last.end = last.end.max(lines.end),
+                _ => apart.push(lines),
+            }
+        }
+        Self {
+            lines: apart,
+            ..self
+        }
     }
 }
 
@@ -91,7 +132,22 @@ mod tests {
         Belief {
             text,
             version: None,
+            shown: None,
         }
+    }
+
+    #[test]
+    fn lines_that_were_shown_are_put_together() {
+        let text: Arc<str> = "".into();
+        let mut shown = Shown {
+            base: Arc::clone(&text),
+            text,
+            lines: vec![],
+        };
+        for lines in [5..7, 0..2, 2..4, 6..9, 20..30, 1..3] {
+            shown = shown.and(lines);
+        }
+        assert_eq!(shown.lines, [0..4, 5..9, 20..30]);
     }
 
     #[test]

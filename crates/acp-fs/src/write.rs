@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use fs_core::{Error, ErrorKind, Problem, Result, Version};
+use fs_core::{Cancel, Error, ErrorKind, Problem, Result, Version};
 use fs_edit::merge;
 use fs_sandbox::{
     Breaks, Links, RealPlace, Rights, UpdateOptions, Witnessed, WriteMode, WriteOptions, Written,
@@ -63,6 +63,7 @@ impl<B: Buffers> FileMethods<B> {
             Some(theirs) if request.turned_breaks => turned_back(mine, theirs),
             _ => Cow::Borrowed(mine),
         };
+        call.look_first(&found, snapshot.as_ref());
         let settled = self.settle(call, &found, snapshot.as_ref(), &mine)?;
         let mark = if content.starts_with(BOM) {
             "\u{FEFF}"
@@ -216,13 +217,7 @@ impl<B: Buffers> FileMethods<B> {
 
     /// Returns what an editor did that saves its documents itself. One that has put other line
     /// breaks on the disk than the text has, or lost the byte order mark, is mended.
-    fn kept(
-        &self,
-        call: Call<'_>,
-        before: &Found,
-        seen: Option<Witnessed>,
-        text: &str,
-    ) -> Saved {
+    fn kept(&self, call: Call<'_>, before: &Found, seen: Option<Witnessed>, text: &str) -> Saved {
         let Some(seen) = seen else {
             return Saved {
                 before: before.version().cloned(),
@@ -268,6 +263,9 @@ impl<B: Buffers> FileMethods<B> {
         before: &Found,
         text: &str,
     ) -> Result<Option<Saved>, Disturbed> {
+        // What the editor has done is done, whoever calls it off now.
+        let cancel = &Cancel::default();
+        let call = Call { cancel, ..call };
         let now = self.find(call)?;
         let wanted = wanted_instead(before, &now, text);
         wanted
@@ -298,6 +296,20 @@ impl Call<'_> {
         workspace.create_dir_all(&self.session.path_of(&above))
     }
 
+    /// Remembers what is there when a session writes to a file that it never read: what comes later,
+    /// while an editor takes its time, is news to it. What is unsaved was news before.
+    fn look_first(&self, found: &Found, snapshot: Option<&Snapshot>) {
+        let place = found.place.as_ref();
+        let is_known = place.is_none_or(|place| self.session.served.recall(place).is_some());
+        if is_known || snapshot.is_some_and(|snapshot| snapshot.is_dirty) {
+            return;
+        }
+        match snapshot.map(|snapshot| &snapshot.text).or(found.text()) {
+            None if found.disk.is_none() => self.serve(found, Some(&"".into())),
+            text => self.serve(found, text),
+        }
+    }
+
     /// Remembers what the session believes to be there: what it sent, even where others' changes
     /// were merged into it.
     fn believe(&self, saved: &Saved, mine: &str) {
@@ -305,11 +317,11 @@ impl Call<'_> {
             return;
         };
         let is_small = mine.len() as u64 <= Version::STRONG_BYTES;
-        let belief = Belief {
-            text: is_small.then(|| mine.into()),
-            version: saved.after.clone().filter(|_| !saved.is_merged),
-        };
-        self.session.served.remember(place, belief);
+        let text = is_small.then(|| mine.into());
+        let version = saved.after.clone().filter(|_| !saved.is_merged);
+        self.session
+            .served
+            .remember(place, Belief::of(text, version));
     }
 }
 

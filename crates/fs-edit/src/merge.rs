@@ -60,27 +60,28 @@ pub fn merge(base: &str, mine: &str, theirs: &str) -> Option<Merged> {
     Some(Merged { text, patch })
 }
 
-/// Returns `base` with those changes that lead to `current` and lie wholly within some of its lines,
-/// counted from 0: what somebody knows who knew the base, and was shown these lines of what became of
-/// it. A change that only takes lines away counts where both lines around it are shown.
+/// Returns `base` with those changes that lead to `current` and lie wholly within one of these ranges of
+/// its lines, counted from 0: what somebody knows who knew the base, and was shown these lines of what
+/// became of it. A change that only takes lines away counts where both lines around it are shown.
 ///
 /// ```
 /// use fs_edit::catch_up;
 ///
-/// let known = catch_up("one\ntwo\nthree\n", "1\ntwo\n3\n", 2..3);
+/// let known = catch_up("one\ntwo\nthree\n", "1\ntwo\n3\n", &[2..3]);
 /// assert_eq!(known, "one\ntwo\n3\n");
 /// ```
-pub fn catch_up(base: &str, current: &str, seen: Range<u64>) -> String {
+pub fn catch_up(base: &str, current: &str, seen: &[Range<u64>]) -> String {
     let [old, new] = [base, current].map(Lines::of);
     let last = new.all.len() as u64;
+    // Of lines that are gone those around them tell.
+    let told = |lines: &Range<usize>| match (lines.start as u64, lines.end as u64) {
+        (start, end) if start < end => start..end,
+        (start, _) => start.saturating_sub(1)..(start + 1).min(last),
+    };
     let is_seen = |lines: &Range<usize>| {
-        let (start, end) = (lines.start as u64, lines.end as u64);
-        if start < end {
-            return seen.start <= start && end <= seen.end;
-        }
-        let is_above = start == 0 || (seen.start..seen.end).contains(&(start - 1));
-        let is_below = start == last || (seen.start..seen.end).contains(&start);
-        is_above && is_below && !seen.is_empty()
+        let lines = told(lines);
+        seen.iter()
+            .any(|seen| seen.start <= lines.start && lines.end <= seen.end)
     };
     let mut text = String::with_capacity(base.len());
     let mut at = 0;

@@ -277,9 +277,8 @@ impl Editor {
         };
         self.habits().insert(document.path.to_owned(), habits);
         // What is read as UTF-8 and is something else.
-        let is_lossy = self.is_disks(document)
-            && plain.contains('\u{FFFD}')
-            && !on_disk.contains('\u{FFFD}');
+        let is_lossy =
+            self.is_disks(document) && plain.contains('\u{FFFD}') && !on_disk.contains('\u{FFFD}');
         if is_lossy || same_but_for_breaks(without_last_break(plain), without_last_break(on_disk)) {
             return None;
         }
@@ -343,7 +342,8 @@ impl Buffers for Editor {
 
     fn apply(&self, document: &Document<'_>, change: &Change<'_>) -> Result<Taken> {
         if let Some(reason) = self.unclear().remove(document.path) {
-            let message = format!("it is not known what is unsaved there, nothing was written: {reason}");
+            let message =
+                format!("it is not known what is unsaved there, nothing was written: {reason}");
             return Err(failed(message, Retry::Yes));
         }
         if self.is_disks(document) && change.version.is_some() {

@@ -3,8 +3,11 @@
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use acp_fs::{Buffers, Change, Document, MemoryBuffers, NoBuffers, Snapshot, Source, Stale, Taken};
-use fs_core::{Error, Problem, Version};
+use acp_fs::{
+    Buffers, Change, Document, FileOptions, MemoryBuffers, NoBuffers, Snapshot, Source, Stale,
+    Taken,
+};
+use fs_core::{Encoding, Error, Fallback, Problem, Version};
 
 use crate::place::{Open, Place, check};
 
@@ -310,4 +313,147 @@ fn an_editor_may_keep_a_text_for_review() {
     assert_eq!(place.bytes("a.txt"), LINES.as_bytes());
     assert!(buffers.is_dirty(&path));
     assert_eq!(open.text("a.txt"), LINES.replace("two", "TWO"));
+}
+
+/// A refused or an empty window shows nothing, so nothing is known by it.
+#[test]
+fn a_read_that_shows_nothing_vouches_for_nothing() {
+    let by_hand = LINES.replace("five", "five by hand");
+    let mine = LINES.replace("one", "ONE").replace("five", "5");
+    for (line, limit) in [
+        (99, None),
+        (1, Some(0)),
+        (6, None),
+        (1, Some(1)),
+        (3, Some(2)),
+    ] {
+        for is_open in [true, false] {
+            let place = Place::new();
+            let (buffers, path) = opened(&place, "a.txt", LINES);
+            let open = place.open(buffers.clone());
+            open.text("a.txt");
+            if is_open {
+                buffers.edit(&path, &by_hand);
+            } else {
+                buffers.close(&path);
+                fs::write(&path, &by_hand).unwrap();
+            }
+            let _shown = open.window("a.txt", Some(line), limit);
+            check(open.write("a.txt", &mine), -32602, "conflict");
+            // The line itself is what lets it be overwritten.
+            open.window("a.txt", Some(5), None).unwrap();
+            open.write("a.txt", &mine).unwrap();
+            assert_eq!(place.bytes("a.txt"), mine.as_bytes());
+        }
+    }
+}
+
+#[test]
+fn a_text_that_was_read_in_windows_is_known_when_all_of_it_was_shown() {
+    let place = Place::new();
+    let (buffers, path) = opened(&place, "a.txt", "old\n");
+    buffers.edit(&path, LINES);
+    let open = place.open(buffers.clone());
+    for (line, limit) in [(4, 2), (1, 1), (2, 1)] {
+        open.window("a.txt", Some(line), Some(limit)).unwrap();
+        check(open.write("a.txt", "mine\n"), -32602, "conflict");
+    }
+    open.window("a.txt", Some(2), Some(3)).unwrap();
+    open.write("a.txt", "mine\n").unwrap();
+    assert_eq!(buffers.text(&path).as_deref(), Some("mine\n"));
+}
+
+#[test]
+fn a_file_that_was_made_after_it_was_looked_for_is_not_overwritten() {
+    let place = Place::new();
+    let open = place.open(NoBuffers);
+    check(open.read("a.txt"), -32002, "not_found");
+    let path = place.put("a.txt", "theirs\n");
+    check(open.write("a.txt", "mine\n"), -32602, "conflict");
+    assert_eq!(place.bytes("a.txt"), b"theirs\n");
+    fs::remove_file(&path).unwrap();
+    open.write("a.txt", "mine\n").unwrap();
+    assert_eq!(place.bytes("a.txt"), b"mine\n");
+}
+
+/// Somebody writes to the disk while the editor takes a text.
+#[derive(Debug)]
+struct Meanwhile(MemoryBuffers, std::path::PathBuf);
+
+impl Buffers for Meanwhile {
+    fn snapshot(&self, document: &Document<'_>) -> fs_core::Result<Option<Snapshot>> {
+        self.0.snapshot(document)
+    }
+
+    fn reload(
+        &self,
+        document: &Document<'_>,
+        text: &str,
+        version: &Version,
+    ) -> fs_core::Result<Snapshot> {
+        self.0.reload(document, text, version)
+    }
+
+    fn apply(&self, document: &Document<'_>, change: &Change<'_>) -> fs_core::Result<Taken> {
+        let taken = self.0.apply(document, change)?;
+        fs::write(&self.1, "theirs\n").unwrap();
+        Ok(taken)
+    }
+}
+
+#[test]
+fn what_comes_to_the_disk_while_an_editor_takes_a_text_is_kept() {
+    let place = Place::new();
+    let (buffers, path) = opened(&place, "a.txt", LINES);
+    let open = place.open(Meanwhile(buffers.clone(), path.clone()));
+    open.text("a.txt");
+    check(open.write("a.txt", "mine\n"), -32602, "conflict");
+    assert_eq!(place.bytes("a.txt"), b"theirs\n");
+
+    let new = place.path("root/new.txt");
+    let open = place.open(Meanwhile(MemoryBuffers::default(), new));
+    check(open.write("new.txt", "mine\n"), -32602, "conflict");
+    assert_eq!(place.bytes("new.txt"), b"theirs\n");
+}
+
+/// The document and the disk have each a text that the other does not know.
+#[test]
+fn a_document_that_is_behind_the_disk_is_written_by_nobody() {
+    let place = Place::new();
+    let (buffers, path) = opened(&place, "a.txt", LINES);
+    buffers.edit(&path, "by hand\n");
+    fs::write(&path, "theirs\n").unwrap();
+    let open = place.open(buffers.clone());
+    assert_eq!(open.text("a.txt"), "by hand\n");
+    check(open.write("a.txt", "mine\n"), -32602, "conflict");
+    assert_eq!(place.bytes("a.txt"), b"theirs\n");
+    assert_eq!(buffers.text(&path).as_deref(), Some("by hand\n"));
+}
+
+#[test]
+fn an_editor_is_not_given_what_the_disk_would_not_take() {
+    let place = Place::new();
+    let buffers = MemoryBuffers::default();
+    let options = FileOptions {
+        fallback: Fallback::Encoding(Encoding::for_label("windows-1252").unwrap()),
+        ..FileOptions::default()
+    };
+    let path = place.put("a.txt", b"caf\xe9\n");
+    buffers.open(&path, "café\n", Version::of_bytes(b"caf\xe9\n"));
+    let open = place.open_with(buffers.clone(), options);
+    assert_eq!(open.text("a.txt"), "café\n");
+    let refused = open.write("a.txt", "中\n");
+    let message = refused.as_ref().unwrap_err().message.clone();
+    check(refused, -32602, "unencodable");
+    // The protocol has no such parameter.
+    assert!(!message.contains("encoding="), "{message}");
+    assert_eq!(buffers.text(&path).as_deref(), Some("café\n"));
+    assert!(!buffers.is_dirty(&path));
+    open.write("a.txt", "thé\n").unwrap();
+    assert_eq!(place.bytes("a.txt"), b"th\xe9\n");
+
+    let path = place.put("b.bin", b"\x7fELF\0\0");
+    buffers.open(&path, "?", Version::of_bytes(b"\x7fELF\0\0"));
+    check(open.write("b.bin", "text\n"), -32602, "binary_file");
+    assert_eq!(buffers.text(&path).as_deref(), Some("?"));
 }

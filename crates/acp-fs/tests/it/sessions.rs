@@ -3,7 +3,10 @@
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use acp_fs::{Cancel, FileMethods, MissingFile, NoBuffers, ReadTextFile, Reply, Request, RpcError};
+use acp_fs::{
+    Cancel, FileMethods, MissingFile, NoBuffers, ReadTextFile, Reply, Request, RpcError,
+    WriteTextFile,
+};
 
 use crate::place::{Place, check};
 
@@ -212,4 +215,38 @@ fn a_file_in_directories_that_are_half_made_has_one_place() {
     for spelling in ["new/deep/./f", "new/./deep/.//./f", "./new//deep/././f"] {
         assert_eq!(open.place_of(spelling), expected, "{spelling}");
     }
+}
+
+/// An agent's context outlives what the editor does with the session.
+#[test]
+fn a_session_that_is_opened_again_knows_what_it_was_served() {
+    let place = projects();
+    let methods = over(&place, &[place.path("root/one")]);
+    let path = place.path("root/one/a.txt");
+    read(&methods, &path).unwrap();
+    std::fs::write(&path, "changed by hand\n").unwrap();
+    let both = ["root/one", "root/two"].map(|name| place.path(name));
+    methods
+        .open_session("s", &both, MissingFile::Error)
+        .unwrap();
+    let write = |content: &str| {
+        let request = Request::Write(WriteTextFile {
+            session_id: "s".to_owned(),
+            path: path.to_str().unwrap().to_owned(),
+            content: content.to_owned(),
+            turned_breaks: false,
+        });
+        methods.call(&request, &Cancel::default())
+    };
+    check(write("mine\n"), -32602, "conflict");
+    assert_eq!(
+        read(&methods, &place.path("root/two/a.txt")).unwrap(),
+        "of two\n"
+    );
+    // One that was closed is another one.
+    methods.close_session("s");
+    methods
+        .open_session("s", &both, MissingFile::Error)
+        .unwrap();
+    write("mine\n").unwrap();
 }

@@ -113,3 +113,40 @@ fn equal_bytes_are_a_success_and_no_change() {
         (None, saved.after.clone())
     );
 }
+
+#[test]
+fn a_name_is_what_was_sent() {
+    let place = Place::new();
+    let open = place.open(NoBuffers);
+    for name in [r"back\x5Cx41", r"a\x41", "line\nfeed", r"plain\back"] {
+        open.write(name, "text\n").unwrap();
+        assert_eq!(place.bytes(name), b"text\n", "{name}");
+        assert_eq!(open.text(name), "text\n", "{name}");
+    }
+    let names = std::fs::read_dir(place.path("root")).unwrap().count();
+    assert_eq!(names, 4);
+}
+
+#[test]
+fn a_write_to_one_of_several_names_says_so() {
+    let place = Place::new();
+    let path = place.put("a.txt", "one\n");
+    std::fs::hard_link(&path, place.path("root/b.txt")).unwrap();
+    let open = place.open(NoBuffers);
+    let saved = open.write("a.txt", "two\n").unwrap();
+    assert_eq!(saved.parted_links, 1);
+    let json = acp_fs::Reply::Saved(saved).to_json(acp_fs::NullResult::No);
+    assert_eq!(json, r#"{"_meta":{"postern/facts":{"parted_links":1}}}"#);
+    assert_eq!(place.bytes("b.txt"), b"one\n");
+}
+
+#[test]
+fn a_new_file_is_made_where_a_link_leads() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("root/sub")).unwrap();
+    std::os::unix::fs::symlink("sub/to be", place.path("root/link")).unwrap();
+    let open = place.open(NoBuffers);
+    check(open.read("link"), -32002, "not_found");
+    open.write("link", "text\n").unwrap();
+    assert_eq!(place.bytes("sub/to be"), b"text\n");
+}

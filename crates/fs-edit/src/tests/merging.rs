@@ -6,7 +6,7 @@ use fs_core::Piece;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::merge;
+use crate::{catch_up, merge};
 
 /// Asserts the text that two changes make, or that they make none, whoever comes first, and what a
 /// patch must be.
@@ -284,6 +284,45 @@ fn any_text() -> impl Strategy<Value = String> {
     let lines = select(vec!["a\n", "a\n", "b\n", "c\n", "é\r\n", "è\r\n", "\n"]);
     let last = select(vec!["", "", "a", "b", "é"]);
     (proptest::collection::vec(lines, 0..8), last).prop_map(|(lines, last)| lines.concat() + last)
+}
+
+#[test]
+fn whoever_was_shown_some_lines_knows_the_changes_that_lie_in_them() {
+    let known = |base: &str, current: &str, seen: &[std::ops::Range<u64>], expected: &str| {
+        let known = catch_up(base, current, seen);
+        assert_eq!(known, expected, "{base:?} {current:?} {seen:?}");
+    };
+    let (base, current) = ("a\nb\nc\nd\n", "A\nb\nx\ny\nd\n");
+    known(base, current, &[], base);
+    known(base, current, &[0..1], "A\nb\nc\nd\n");
+    known(base, current, &[1..2], base);
+    // A change counts as a whole or not at all.
+    known(base, current, &[2..3], base);
+    known(base, current, &[2..4], "a\nb\nx\ny\nd\n");
+    known(base, current, &[0..1, 2..5], current);
+    // Lines that are gone are seen to be so where both that are around them are shown.
+    known("a\nb\nc\n", "a\nc\n", &[0..1], "a\nb\nc\n");
+    known("a\nb\nc\n", "a\nc\n", &[0..2], "a\nc\n");
+    known("a\nb\n", "b\n", &[0..1], "b\n");
+    known("a\nb\n", "a\n", &[0..1], "a\n");
+    known("a\nb", "a\nb\nc", &[1..2], "a\nb");
+    known("a\nb", "a\nb\nc", &[1..3], "a\nb\nc");
+}
+
+proptest! {
+    /// A session that is shown a text window by window knows all of it at the end, and no line that is
+    /// in neither text at any time.
+    #[test]
+    fn whoever_was_shown_all_lines_knows_the_text(
+        base in any_text(), current in any_text(), cut in 0..8_u64,
+    ) {
+        let all = current.split_inclusive('\n').count() as u64;
+        let cut = cut.min(all);
+        prop_assert_eq!(catch_up(&base, &current, &[0..all]), current.as_str());
+        prop_assert_eq!(catch_up(&base, &current, &[]), base.as_str());
+        let part = catch_up(&base, &current, &[0..cut]);
+        prop_assert_eq!(catch_up(&part, &current, &[0..all]), current);
+    }
 }
 
 proptest! {
