@@ -1,6 +1,7 @@
 //! How a run ends: with its agent and as its agent did, and never later than one end is gone.
 
 use std::os::unix::process::ExitStatusExt as _;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
@@ -158,6 +159,31 @@ fn a_read_that_nobody_waits_for_delays_no_end() {
         let status = stage.editor.ended(TIMEOUT).expect("an end");
         assert_eq!(status.code(), Some(5));
     }
+}
+
+/// The agent has ended and left a line that nobody reads.
+#[test]
+fn a_signal_ends_what_an_editor_does_not_read() {
+    let world = World::new();
+    let line =
+        "printf '{\"a\":\"'; head -c 1900000 /dev/zero | tr '\\0' x; printf '\"}\\n'; exit 3";
+    let mut proxy = command();
+    proxy.arg("--root").arg(world.root());
+    proxy.args(["--", "/bin/sh", "-c", line]);
+    let (stdin, stdout) = (Stdio::piped(), Stdio::piped());
+    let mut proxy = proxy.stdin(stdin).stdout(stdout).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(proxy.try_wait().unwrap(), None, "it waits for its editor");
+    kill_process(pid(proxy.id()), Signal::TERM).unwrap();
+    let until = Instant::now() + TIMEOUT;
+    let status = loop {
+        match proxy.try_wait().unwrap() {
+            Some(status) => break status,
+            None if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+            None => panic!("it does not end"),
+        }
+    };
+    assert_eq!(status.code(), Some(3));
 }
 
 #[test]

@@ -112,6 +112,41 @@ fn walk(openat2: Openat2) {
     });
 }
 
+/// An agent may ask for files before it has said which session it opens; then it is that one or none.
+#[test]
+fn a_session_that_was_named_before_the_answer_is_the_one_that_is_answered() {
+    let world = World::new();
+    world.put("root/f", "f\n");
+    let root = world.root().display().to_string();
+    let answers = [
+        (json!({"result": {"sessionId": "early"}}), "f\n"),
+        (json!({"result": {"sessionId": "other"}}), "<not_found>"),
+        (
+            json!({"error": {"code": -32603, "message": "no"}}),
+            "<not_found>",
+        ),
+    ];
+    for (answer, wanted) in answers {
+        let stage = Stage::with(&["--root", &root]);
+        stage.greet(&json!({}));
+        let setup = json!({"cwd": root, "mcpServers": []});
+        let pending = stage.editor.post("session/new", &setup);
+        let asked = parse(&stage.agent.next());
+        let read = json!({"sessionId": "early", "path": world.path("root/f")});
+        assert_eq!(shown(&stage.call(READ, &read), "content"), "f\n");
+        let mut frame = json!({"jsonrpc": "2.0", "id": asked["id"]});
+        let fields = answer.as_object().unwrap().clone();
+        frame.as_object_mut().unwrap().extend(fields);
+        stage.agent.send(&frame.to_string());
+        stage.editor.wait(&pending).expect("an answer");
+        assert_eq!(
+            shown(&stage.call(READ, &read), "content"),
+            wanted,
+            "{answer}"
+        );
+    }
+}
+
 /// Reads, and writes the same bytes again; what is refused is not disclosed.
 #[track_caller]
 fn check(world: &World, stage: &Stage, session: &str, name: &str, wanted: &str) {

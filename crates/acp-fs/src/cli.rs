@@ -214,10 +214,8 @@ fn absolute(workspace: &Workspace, path: &str) -> String {
     match roots.first() {
         Some(root) if !path.starts_with('/') => {
             let path = path.trim_start_matches("./");
-            format!(
-                "{}/{path}",
-                root.real_path.display().to_string().trim_end_matches('/')
-            )
+            let root = fs_core::escape_name(root.real_path.as_os_str());
+            format!("{}/{path}", root.trim_end_matches('/'))
         }
         _ => path.to_owned(),
     }
@@ -232,7 +230,7 @@ fn records(workspace: &Workspace) -> Result<Vec<Record>, Failure> {
     let roots = workspace.roots();
     let is_ours = |path: &String| {
         let mut roots = roots.iter();
-        roots.any(|root| root.real_path.as_os_str() == path.as_str())
+        roots.any(|root| fs_core::escape_name(root.real_path.as_os_str()) == path.as_str())
     };
     records.retain(|record| match &record.root {
         Some(root) => is_ours(root),

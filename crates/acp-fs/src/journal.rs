@@ -174,6 +174,15 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_was_cut_off_takes_no_other_with_it() {
+        let (folder, dir) = dir();
+        std::fs::write(folder.path().join(NAME), "{\"path\":\"/cut").unwrap();
+        let journal = Journal::open(dir.try_clone().unwrap()).unwrap();
+        journal.write(&record("/a")).unwrap();
+        assert_eq!(records(&dir).unwrap(), [record("/a")]);
+    }
+
+    #[test]
     fn it_keeps_two_files_whoever_writes() {
         let (_folder, dir) = dir();
         let journals = [(); 2].map(|()| Journal::open(dir.try_clone().unwrap()).unwrap());

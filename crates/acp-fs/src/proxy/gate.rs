@@ -88,7 +88,10 @@ impl Gate {
         run: &str,
     ) -> Self {
         let roots = methods.workspace().roots().into_iter();
-        let roots = roots.map(|root| (root.name, root.real_path.to_string_lossy().into_owned()));
+        let roots = roots.map(|root| {
+            let path = fs_core::escape_name(root.real_path.as_os_str());
+            (root.name, path.into_owned())
+        });
         let roots = roots.collect();
         let journal = methods.workspace().state_dir().and_then(|dir| {
             let opened = Journal::open(dir);

@@ -28,6 +28,8 @@ struct Table {
     awaited: HashMap<String, VecDeque<Awaited>>,
     /// The sessions that are open, with their directories.
     open: HashMap<String, Vec<PathBuf>>,
+    /// Those of them that the agent has named before the request that opens one was answered.
+    adopted: Vec<String>,
     missing: MissingFile,
     /// Whether the operator has said what a missing file is.
     is_settled: bool,
@@ -81,6 +83,7 @@ impl Sessions {
             table: Mutex::new(Table {
                 awaited: HashMap::new(),
                 open: HashMap::new(),
+                adopted: Vec::new(),
                 missing: missing.unwrap_or_default(),
                 is_settled: missing.is_some(),
                 protocol: 1,
@@ -140,12 +143,15 @@ impl Sessions {
         let result = frame.result.filter(|_| frame.error.is_none());
         match (awaited, result) {
             (Awaited::Initialize, Some(result)) => self.see_agent(result),
-            (Awaited::Opens(directories), Some(result)) => {
-                if let Some(opened) = parse::<Opened>(result)
-                    && !self.is_open(&opened.session_id, &directories)
+            (Awaited::Opens(directories), result) => {
+                let opened = result.and_then(parse::<Opened>);
+                let opened = opened.map(|opened| opened.session_id);
+                if let Some(id) = &opened
+                    && !self.is_open(id, &directories)
                 {
-                    self.open(&opened.session_id, &directories, methods);
+                    self.open(id, &directories, methods);
                 }
+                self.disown(opened.as_deref(), methods);
             }
             (Awaited::Closes(id), Some(_)) | (Awaited::Reopens(id, None), None) => {
                 self.table().open.remove(&id);
@@ -170,6 +176,16 @@ impl Sessions {
         drop(table);
         if let (Some(directories), None) = (first, second) {
             self.open(id, &directories, methods);
+            self.table().adopted.push(id.to_owned());
+        }
+    }
+
+    /// Closes what was adopted for a request that has opened another session, or none.
+    fn disown<B: Buffers>(&self, opened: Option<&str>, methods: &FileMethods<B>) {
+        let adopted = std::mem::take(&mut self.table().adopted);
+        for id in adopted.iter().filter(|id| opened != Some(id)) {
+            self.table().open.remove(id);
+            methods.close_session(id);
         }
     }
 
