@@ -15,7 +15,7 @@ Made by `cargo xtask docs` from `Problem` and `ErrorKind` in `crates/fs-core`; c
 Every failure is an object `{code, message, path?, hint?, …}`; the fields of a code are listed with it.
 A code never changes its meaning. `path` is always the path as the caller wrote it, and no text holds another one.
 Over MCP a failure is a tool error: `isError` is true, `structuredContent` is the object, and `content` says the same in words.
-A cancelled call gets no reply.
+A cancelled call gets no reply there. Over the Agent Client Protocol it is the `data` of an error, see [acp.md](acp.md).
 
 | code | when | fields | next step |
 |---|---|---|---|
