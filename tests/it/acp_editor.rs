@@ -582,29 +582,18 @@ fn what_is_not_utf_8_or_large_is_written_by_the_disk() {
         assert_eq!(desk.world.get("root/f"), disk);
         assert_eq!(desk.stage.editor.stray(QUIET), None);
     }
-    let taken: [(&[u8], &[&str], &str, &[u8]); 3] = [
-        (
-            b"\xc4\xe3\n",
-            &["--fallback-encoding", "gbk"],
-            "\u{4f60}\n",
-            b"\xba\xc3\n",
-        ),
-        (b"\xff\xfea\0\n\0", &[], "a\n", b"\xff\xfe\x7d\x59\n\0"),
-        (
-            b"\xc4\xe3\n",
-            &["--fallback-encoding", "gbk"],
-            "\u{fffd}\u{fffd}\n",
-            b"\xba\xc3\n",
-        ),
-    ];
-    for (disk, flags, shown, after) in taken {
+    let taken = |disk: &[u8], flags: &[&str], shown: &str, after: &[u8]| {
         let desk = Desk::with(disk, flags);
         let pending = desk.post_write("f", "\u{597d}\n");
         desk.show(Text(shown));
         assert_eq!(desk.done(&pending)["result"], json!({}));
         assert_eq!(desk.world.get("root/f"), after);
         assert_eq!(desk.stage.editor.stray(QUIET), None);
-    }
+    };
+    let gbk = ["--fallback-encoding", "gbk"];
+    taken(b"\xc4\xe3\n", &gbk, "\u{4f60}\n", b"\xba\xc3\n");
+    taken(b"\xc4\xe3\n", &gbk, "\u{fffd}\u{fffd}\n", b"\xba\xc3\n");
+    taken(b"\xff\xfea\0\n\0", &[], "a\n", b"\xff\xfe\x7d\x59\n\0");
     let desk = Desk::with(large.as_bytes(), &[]);
     let answer = desk.done(&desk.post_write("f", "small\n"));
     assert_eq!(answer["result"], json!({}), "{answer}");

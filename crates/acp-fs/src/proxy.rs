@@ -213,7 +213,6 @@ impl Proxy {
                 Ok(Event::AgentEnded(ending)) => return ending,
                 Ok(Event::Signal(signal)) => leash.send(signal),
                 Ok(Event::Waiting(count)) => self.employ(WORKERS + count.min(MAX_WAITING)),
-                Ok(Event::Drained) => {}
                 Ok(Event::EditorGone) => {
                     // An agent ends when nobody writes to it any more. Somebody may be writing, and
                     // the agent not reading.
@@ -241,7 +240,7 @@ impl Proxy {
                 Err(RecvTimeoutError::Timeout) if is_left(editors_end) => {
                     next = Some(Instant::now() + PATIENCE);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Event::Drained) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ending::Code(u8::MAX),
             }
         }

@@ -276,12 +276,11 @@ impl Walker<'_> {
     /// Goes on where nothing has the name.
     fn miss(&mut self, name: OsString) -> Result<Option<Place>> {
         let makes = match self.walk.missing {
-            Missing::Refuse => false,
             Missing::LookAhead if !self.pending.is_empty() => {
                 self.ahead = Some(self.path_ahead(&name)?);
                 false
             }
-            Missing::LookAhead => false,
+            Missing::Refuse | Missing::LookAhead => false,
             Missing::MakeParents => !self.pending.is_empty(),
             Missing::MakeAll => true,
         };
