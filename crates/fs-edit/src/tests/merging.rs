@@ -288,25 +288,26 @@ fn any_text() -> impl Strategy<Value = String> {
 
 #[test]
 fn whoever_was_shown_some_lines_knows_the_changes_that_lie_in_them() {
-    let known = |base: &str, current: &str, seen: &[std::ops::Range<u64>], expected: &str| {
-        let known = catch_up(base, current, seen);
+    let known = |base: &str, current: &str, seen: &[(u64, u64)], expected: &str| {
+        let lines: Vec<_> = seen.iter().map(|(start, end)| *start..*end).collect();
+        let known = catch_up(base, current, &lines);
         assert_eq!(known, expected, "{base:?} {current:?} {seen:?}");
     };
     let (base, current) = ("a\nb\nc\nd\n", "A\nb\nx\ny\nd\n");
     known(base, current, &[], base);
-    known(base, current, &[0..1], "A\nb\nc\nd\n");
-    known(base, current, &[1..2], base);
+    known(base, current, &[(0, 1)], "A\nb\nc\nd\n");
+    known(base, current, &[(1, 2)], base);
     // A change counts as a whole or not at all.
-    known(base, current, &[2..3], base);
-    known(base, current, &[2..4], "a\nb\nx\ny\nd\n");
-    known(base, current, &[0..1, 2..5], current);
+    known(base, current, &[(2, 3)], base);
+    known(base, current, &[(2, 4)], "a\nb\nx\ny\nd\n");
+    known(base, current, &[(0, 1), (2, 5)], current);
     // Lines that are gone are seen to be so where both that are around them are shown.
-    known("a\nb\nc\n", "a\nc\n", &[0..1], "a\nb\nc\n");
-    known("a\nb\nc\n", "a\nc\n", &[0..2], "a\nc\n");
-    known("a\nb\n", "b\n", &[0..1], "b\n");
-    known("a\nb\n", "a\n", &[0..1], "a\n");
-    known("a\nb", "a\nb\nc", &[1..2], "a\nb");
-    known("a\nb", "a\nb\nc", &[1..3], "a\nb\nc");
+    known("a\nb\nc\n", "a\nc\n", &[(0, 1)], "a\nb\nc\n");
+    known("a\nb\nc\n", "a\nc\n", &[(0, 2)], "a\nc\n");
+    known("a\nb\n", "b\n", &[(0, 1)], "b\n");
+    known("a\nb\n", "a\n", &[(0, 1)], "a\n");
+    known("a\nb", "a\nb\nc", &[(1, 2)], "a\nb");
+    known("a\nb", "a\nb\nc", &[(1, 3)], "a\nb\nc");
 }
 
 proptest! {
@@ -317,11 +318,11 @@ proptest! {
         base in any_text(), current in any_text(), cut in 0..8_u64,
     ) {
         let all = current.split_inclusive('\n').count() as u64;
-        let cut = cut.min(all);
-        prop_assert_eq!(catch_up(&base, &current, &[0..all]), current.as_str());
+        let (cut, whole) = (cut.min(all), [(0, all)].map(|(start, end)| start..end));
+        prop_assert_eq!(catch_up(&base, &current, &whole), current.as_str());
         prop_assert_eq!(catch_up(&base, &current, &[]), base.as_str());
-        let part = catch_up(&base, &current, &[0..cut]);
-        prop_assert_eq!(catch_up(&part, &current, &[0..all]), current);
+        let part = catch_up(&base, &current, &[(0, cut)].map(|(start, end)| start..end));
+        prop_assert_eq!(catch_up(&part, &current, &whole), current);
     }
 }
 
