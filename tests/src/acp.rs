@@ -326,6 +326,7 @@ fn undone(said: &Output, sent: &str, path: &str) -> Answer {
         true if contains(&said.stdout, "as it was") || contains(&said.stdout, "it was new") => None,
         true => Some("not_found"),
         false if raw.contains("no session") => Some("not_found"),
+        false if raw.contains("the session did not change") => Some("not_found"),
         false if raw.contains("since that change") => Some("conflict"),
         false => Some("unknown"),
     };
