@@ -161,7 +161,8 @@ impl Acp {
             let session = last.map_or(READER, |last| writers.all[last].1.as_str());
             let said = self.run(["undo", "--session", session, &sent]);
             let is_nothing = said.status.success()
-                && (said.stdout.is_empty() || contains(&said.stdout, "nothing left"));
+                && (said.stdout.is_empty() || contains(&said.stdout, "nothing left"))
+                || contains(&said.stderr, "the session did not change");
             let answer = undone(&said, &sent, path);
             match last {
                 Some(last) if is_nothing => drop(writers.all.remove(last)),
